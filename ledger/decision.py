@@ -1,0 +1,237 @@
+"""The rule: which of two options is usable, and which usable one moves fewer bytes.
+
+An option is *usable* iff it fits the budget and its grid covers the machine. Among usable options the
+fewest bytes win. If none is usable the answer is NEITHER: re-tile, do not choose.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+from ledger.errors import BadValue
+from ledger.machine import Machine
+from ledger.option import Count, Option
+from ledger.traced import Choice, plain
+from ledger.units import kibibytes, megabytes, microseconds
+
+NEITHER = Choice("NEITHER")
+
+
+class Line(StrEnum):
+    """The lines of the ledger that can decide."""
+
+    TRAFFIC = "traffic"
+    CAPACITY = "capacity"
+    PARALLELISM = "parallelism"
+
+
+class Standing(StrEnum):
+    """How one option stands before the rule."""
+
+    USABLE = "usable"
+    IDLE = "fits, does not fill"
+    TOO_BIG = "does not fit"
+
+
+class Verdict(NamedTuple):
+    """The winner's label or NEITHER, and the reason, which names the line that decided."""
+
+    winner: str
+    reason: str
+
+
+class Flip(NamedTuple):
+    """A limit of the machine at which the verdict changes: the first value with the new winner."""
+
+    limit: Literal["SMs", "budget"]
+    at: int
+    winner: str
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A named question with two options, a budget and a machine.
+
+    Args:
+        name: the question, with its shape.
+        option_a, option_b: the two options.
+        budget: bytes that one block may keep on chip.
+        bytes_per_us: the machine's effective bandwidth, bytes per microsecond.
+        sm_count: the machine's SMs.
+        note: one line on what the decision is about.
+        slug: its short name, ``split-k``; empty for one made by hand.
+        finer: which option cuts the work finer, "a" or "b".
+        machine: the GPU the limits were read from, if they were.
+        shape: the shape parameters by name.
+
+    Raises:
+        BadValue: a line, the budget or a limit is not a finite number in its range.
+    """
+
+    name: str
+    option_a: Option
+    option_b: Option
+    budget: Count
+    bytes_per_us: Count
+    sm_count: Count
+    note: str = ""
+    slug: str = ""
+    finer: Literal["a", "b"] = "a"
+    machine: Machine | None = None
+    shape: Mapping[str, Count] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __post_init__(self) -> None:
+        subject = self.slug or self.name
+        _require(f"{subject}: budget", self.budget, above=0)
+        _require(f"{subject}: bytes_per_us", self.bytes_per_us, above=0)
+        _require(f"{subject}: sm_count", self.sm_count, at_least=1, whole=True)
+        for option in (self.option_a, self.option_b):
+            where = f"{subject}: {option.label}"
+            _require(f"{where}: grid", option.grid, at_least=1, whole=True)
+            _require(f"{where}: bytes", option.bytes, at_least=0)
+            _require(f"{where}: on_chip", option.on_chip, at_least=0)
+
+    @property
+    def a(self) -> Option:
+        """The first option."""
+        return self.option_a
+
+    @property
+    def b(self) -> Option:
+        """The second option."""
+        return self.option_b
+
+    @property
+    def fine(self) -> Option:
+        """The option that cuts the work finer; its epilogue is the ledger's fourth line."""
+        return self.option_a if self.finer == "a" else self.option_b
+
+    @property
+    def coarse(self) -> Option:
+        """The option that is not the finer one."""
+        return self.option_b if self.finer == "a" else self.option_a
+
+    def fits(self, option: Option) -> Any:
+        """Whether one block of the option fits the budget."""
+        return option.on_chip <= self.budget
+
+    def fills(self, option: Option) -> Any:
+        """Whether the option's grid has a block for every SM."""
+        return option.grid >= self.sm_count
+
+    def standing(self, option: Option) -> Standing:
+        """How the option stands before the rule."""
+        if not self.fits(option):
+            return Standing.TOO_BIG
+        return Standing.USABLE if self.fills(option) else Standing.IDLE
+
+    def usable(self, option: Option) -> bool:
+        """Whether the option fits and fills."""
+        return self.standing(option) is Standing.USABLE
+
+    @property
+    def choice(self) -> Option | None:
+        """The option that the rule picks, None where neither is usable; on equal bytes the first."""
+        usable = [option for option in (self.option_a, self.option_b) if self.usable(option)]
+        return min(usable, key=lambda option: plain(option.bytes), default=None)
+
+    @property
+    def line(self) -> Line:
+        """The line that decided."""
+        standings = {self.standing(self.option_a), self.standing(self.option_b)}
+        if standings == {Standing.USABLE}:
+            return Line.TRAFFIC
+        if standings in ({Standing.TOO_BIG}, {Standing.TOO_BIG, Standing.USABLE}):
+            return Line.CAPACITY
+        return Line.PARALLELISM
+
+    @property
+    def winner(self) -> Choice:
+        """The label of the option that the rule picks, or NEITHER."""
+        return NEITHER if self.choice is None else Choice(self.choice.label)
+
+    @property
+    def reason(self) -> str:
+        """Why, in one line that names the deciding line and its numbers."""
+        choice = self.choice
+        if choice is None:
+            return self._why_neither()
+        other = self.option_b if choice is self.option_a else self.option_a
+        if self.line is Line.CAPACITY:
+            return f"capacity veto on the other option ({kibibytes(other.on_chip)} KB)"
+        if self.line is Line.PARALLELISM:
+            return self._why_parallelism(choice, other)
+        return self._why_traffic(choice, other)
+
+    def verdict(self) -> Verdict:
+        """The winner and the reason."""
+        return Verdict(self.winner, self.reason)
+
+    def flips(self) -> tuple[Flip, ...]:
+        """Where the machine's limits would change the verdict, exactly: SM counts, then budgets.
+
+        Only a grid or a capacity can be such an edge, so each is tried with its neighbour. ``at`` is the
+        nearest value, seen from today's, at which the new winner holds.
+        """
+        options = (self.option_a, self.option_b)
+        counts = {int(o.grid) + step for o in options for step in (0, 1)}
+        sizes = {int(o.on_chip) + step for o in options for step in (-1, 0)}
+        by_count = [(n, replace(self, sm_count=n).winner) for n in counts]
+        by_budget = [(n, replace(self, budget=n).winner) for n in sizes if n > 0]
+        return (
+            *_edges("SMs", int(self.sm_count), self.winner, by_count),
+            *_edges("budget", int(self.budget), self.winner, by_budget),
+        )
+
+    def _why_neither(self) -> str:
+        if self.line is Line.CAPACITY:
+            sizes = f"{kibibytes(self.option_a.on_chip)} KB and {kibibytes(self.option_b.on_chip)} KB"
+            return (
+                f"capacity: {sizes} both exceed the {kibibytes(self.budget)} KB budget;"
+                " re-tile, do not choose"
+            )
+        return "neither option both fits on chip and fills the machine"
+
+    def _why_parallelism(self, choice: Option, other: Option) -> str:
+        text = f"parallelism: the other option launches {other.grid} blocks for {self.sm_count} SMs"
+        if choice is self.option_a:
+            return text
+        return f"{text}, so it pays {megabytes(choice.bytes - other.bytes, '+')} MB to reach {choice.grid}"
+
+    def _why_traffic(self, choice: Option, other: Option) -> str:
+        text = f"traffic: {megabytes(choice.bytes)} MB vs {megabytes(other.bytes)} MB"
+        if choice is self.option_a:
+            return f"{text}, and both fit"
+        saved = other.bytes - choice.bytes
+        return f"{text} (saves {megabytes(saved)} MB = {microseconds(saved / self.bytes_per_us)} us)"
+
+
+def _require(
+    subject: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    whole: bool = False,
+) -> None:
+    number = plain(value)
+    kind = "a whole number" if whole else "a finite number"
+    bound = f"above {above:g}" if above is not None else f"of at least {at_least:g}"
+    good = isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
+    good = good and (not whole or number == int(number))
+    if not good or (above is not None and number <= above) or (at_least is not None and number < at_least):
+        raise BadValue(subject, f"{kind} {bound}", repr(number))
+
+
+def _edges(
+    limit: Literal["SMs", "budget"], now: int, winner: str, tried: list[tuple[int, Choice]]
+) -> list[Flip]:
+    """The first change of winner on either side of today's limit, from values tried in any order."""
+    above = sorted((n, w) for n, w in tried if n > now and w != winner)
+    below = sorted(((n, w) for n, w in tried if n < now and w != winner), reverse=True)
+    return [Flip(limit, n, w) for side in (below, above) for n, w in side[:1]]

@@ -1,0 +1,92 @@
+"""A question before its shape is known: what every module of a decision defines once."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, get_type_hints
+
+from ledger.errors import BadValue, UnknownName
+from ledger.option import Count, Option
+from ledger.traced import Traced, given
+from ledger.units import BYTES, KIB, PLAIN, Dimension
+
+Items = Annotated[Count, PLAIN]
+"""A shape parameter that counts rows, columns, heads, elements or splits."""
+Bytes = Annotated[Count, BYTES]
+"""A shape parameter that is the size of one element, in bytes."""
+KiB = Annotated[Count, KIB]
+"""A shape parameter that is a size in units of 1024 bytes."""
+
+MOST = 2**53  # beyond it a page's script could not count exactly
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A named question, and the decision function that answers it for a shape.
+
+    Args:
+        slug: the short name that commands and pages use.
+        options: the decision function: keyword shape parameters with defaults, to the two options.
+        name: the question with its shape written in, for tables.
+        note: one line on what the decision is about.
+        finer: which option cuts the work finer.
+        at_most: shape parameters that another one bounds: ``{"split": "k"}``.
+        budget_kib: a budget below the SM's shared memory that the kernel sets itself, in units of 1024 bytes.
+    """
+
+    slug: str
+    options: Callable[..., tuple[Option, Option]]
+    name: Callable[[Mapping[str, Count]], str]
+    note: str
+    finer: Literal["a", "b"]
+    at_most: Mapping[str, str] = field(default_factory=dict)
+    budget_kib: int | None = None
+
+    @property
+    def summary(self) -> str:
+        """The first line of the decision function's docstring."""
+        return inspect.cleandoc(self.options.__doc__ or "").partition("\n")[0]
+
+    @property
+    def parameters(self) -> dict[str, int]:
+        """The shape parameters with their defaults, which are the reference's."""
+        return {name: each.default for name, each in inspect.signature(self.options).parameters.items()}
+
+    def dimension(self, parameter: str) -> Dimension:
+        """What a shape parameter counts."""
+        hint = get_type_hints(self.options, include_extras=True)[parameter]
+        dimension: Dimension = hint.__metadata__[0]
+        return dimension
+
+    def shape(self, values: Mapping[str, object]) -> dict[str, Traced]:
+        """Every shape parameter as a traced input: the values given, else the defaults.
+
+        Raises:
+            UnknownName: no such parameter.
+            BadValue: not a whole number from 1 to 2^53, or above the parameter that bounds it.
+        """
+        for name in values:
+            if name not in self.parameters:
+                raise UnknownName(f"parameter of {self.slug}", name, self.parameters)
+        shape = {
+            name: _whole(f"{self.slug}: {name}", values.get(name, default))
+            for name, default in self.parameters.items()
+        }
+        for name, bound in self.at_most.items():
+            if shape[name] > shape[bound]:
+                raise BadValue(f"{self.slug}: {name}", f"at most {bound} = {shape[bound]}", shape[name])
+        return {
+            name: given(name, value, scope=self.slug, dimension=self.dimension(name))
+            for name, value in shape.items()
+        }
+
+
+def _whole(subject: str, value: Any) -> int:
+    number = value.value if isinstance(value, Traced) else value
+    if isinstance(number, bool) or not isinstance(number, int | float) or number != number:
+        raise BadValue(subject, f"a whole number from 1 to 2^53 ({MOST})", repr(value))
+    if not 1 <= number <= MOST or number != int(number):
+        raise BadValue(subject, f"a whole number from 1 to 2^53 ({MOST})", repr(value))
+    return int(number)
