@@ -1,0 +1,45 @@
+"""The names that the book's pages can use: decisions, machines, and the tables made of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from ledger.decisions import QUESTIONS, decision
+from ledger.machine import machine, machines
+from ledger.prose.book import register
+from ledger.reports import markdown
+from ledger.sources import sources
+from ledger.traced import ceil_div, in_unit, largest, smallest
+from ledger.units import FLOPS
+
+NAMES: Mapping[str, Callable[..., Any]] = MappingProxyType(
+    {
+        "decision": decision,
+        "machine": machine,
+        "questions": lambda: list(QUESTIONS.values()),
+        "machines": lambda: list(machines().values()),
+        "lines": markdown.lines,
+        "verdict": markdown.verdict,
+        "formulas": markdown.formulas,
+        "summary": markdown.summary,
+        "truth_table": markdown.truth_table,
+        "machine_table": markdown.machine_table,
+        "machine_figures": markdown.machine_figures,
+        "verdicts": markdown.verdicts,
+        "codes": markdown.codes,
+        "parameters": markdown.parameters,
+        "ceil": math.ceil,
+        "ceil_div": ceil_div,
+        "flops": lambda count: in_unit(count, FLOPS),
+        "largest": largest,
+        "smallest": smallest,
+    }
+)
+
+
+def define_names(env: Any) -> None:
+    """Give a site's ``env`` the page language and every name above."""
+    register(env, NAMES, sources())

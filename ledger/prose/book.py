@@ -1,0 +1,137 @@
+"""A book: a folder of pages, the names they can use, and where both are found."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from jinja2 import FileSystemLoader
+
+from ledger.errors import DataError
+from ledger.prose.finding import Finding
+from ledger.prose.language import cited, declared, holds, reads
+from ledger.prose.page import read_page
+from ledger.prose.rendering import Names, Rendered, render
+
+# What mkdocs-macros and the site generator hand to pages while they build.
+LATE = frozenset(
+    "config environment extra files filters filters_builtin fix_url git macros macros_info navigation now"
+    " page plugin context".split()
+)
+
+
+@dataclass
+class Collector:
+    """What a ``define_env`` is given when no site is being built: it keeps the names."""
+
+    macros: dict[str, Any] = field(default_factory=dict)
+    filters: dict[str, Any] = field(default_factory=dict)
+    variables: dict[str, Any] = field(default_factory=dict)
+
+    def macro(self, function: Any, name: str = "") -> Any:
+        """Keep a function under its own or another name."""
+        self.macros[name or function.__name__] = function
+        return function
+
+    def filter(self, function: Any, name: str = "") -> Any:
+        """Keep a filter under its own or another name."""
+        self.filters[name or function.__name__] = function
+        return function
+
+
+def register(env: Any, functions: Mapping[str, Any], sources: Mapping[str, Any]) -> None:
+    """Give a site's ``env`` the page language, and functions of the book's own."""
+
+    def cite(text: str, key: str) -> Any:
+        return cited(text, key, sources)
+
+    for name, function in functions.items():
+        env.macro(function, name)
+    for name, language in {"reads": reads, "holds": holds, "cited": cite, "plain": declared}.items():
+        env.filter(language, name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Book:
+    """A folder with a ``macros`` module, and what its pages can name."""
+
+    root: Path
+    names: Names
+
+    def render(self, path: Path) -> Rendered:
+        """One page with its values in place."""
+        loader = FileSystemLoader([self.root / "docs", self.root])
+        return render(read_page(path, _shown(path)), self.names, loader)
+
+    def check(self, paths: Iterable[Path]) -> list[Finding]:
+        """The findings of all pages, sorted by place.
+
+        Raises:
+            DataError: a path does not exist, or a page cannot be read.
+        """
+        return sorted(finding for path in pages(paths) for finding in self.render(path).findings)
+
+
+def names_of(env: Any) -> Names:
+    """The names that a site's ``env`` has after ``define_env``."""
+    extra = dict(env.variables) if isinstance(env.variables, Mapping) else {}
+    return Names(
+        functions={name: f for name, f in env.macros.items() if name not in LATE},
+        filters=dict(env.filters),
+        variables={name: value for name, value in extra.items() if name not in LATE},
+        late=LATE,
+    )
+
+
+def find_book(start: Path, module_name: str = "macros") -> Book | None:
+    """The book whose folder holds a path: the nearest folder upwards with a ``macros.py``; None without.
+
+    Raises:
+        DataError: its module cannot be loaded.
+    """
+    for folder in (start, *start.parents):
+        module = folder / f"{module_name}.py"
+        if module.is_file():
+            env = Collector()
+            _load(module).define_env(env)
+            return Book(root=folder, names=names_of(env))
+    return None
+
+
+def pages(paths: Iterable[Path]) -> Iterator[Path]:
+    """Every Markdown file among the paths and below the folders, sorted, each once.
+
+    Raises:
+        DataError: a path does not exist.
+    """
+    found: set[Path] = set()
+    for path in paths:
+        if not path.exists():
+            raise DataError(f"{path}: no such file or folder; give Markdown files or folders of them")
+        found |= set(path.rglob("*.md")) if path.is_dir() else {path}
+    return iter(sorted(found))
+
+
+def _load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None, "a .py file has a spec"
+    assert spec.loader is not None, "and a loader"
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise DataError(f"{path}: cannot be loaded: {error} ({type(error).__name__})") from error
+    if not hasattr(module, "define_env"):
+        raise DataError(f"{path}: has no define_env(env)")
+    return module
+
+
+def _shown(path: Path) -> str:
+    """The path as messages show it: relative to where the user stands, where that is shorter."""
+    here = Path.cwd()
+    absolute = path.resolve()
+    return absolute.relative_to(here).as_posix() if absolute.is_relative_to(here) else str(path)

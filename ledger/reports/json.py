@@ -1,0 +1,86 @@
+"""Reports for programs: plain dictionaries, written as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from ledger.decision import Decision
+from ledger.decisions.question import Question
+from ledger.machine import Machine
+from ledger.option import Count, Option
+from ledger.traced import Traced, plain
+
+
+def write(value: object) -> str:
+    """A value as JSON, indented, in the order it was built."""
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def decision(given: Decision) -> dict[str, Any]:
+    """A decision: shape, limits, both options with the trace of each line, verdict and flips."""
+    return {
+        "slug": given.slug,
+        "name": given.name,
+        "note": given.note,
+        "machine": given.machine.key if given.machine else None,
+        "shape": {name: plain(value) for name, value in given.shape.items()},
+        "budget": _number(given.budget),
+        "bytes_per_us": _number(given.bytes_per_us),
+        "sm_count": _number(given.sm_count),
+        "option_a": _option(given.a),
+        "option_b": _option(given.b),
+        "finer": given.finer,
+        "winner": str(given.winner),
+        "reason": given.reason,
+        "flips": [flip._asdict() for flip in given.flips()],
+    }
+
+
+def report(decisions: Sequence[Decision]) -> list[dict[str, Any]]:
+    """Every decision, as ``decision`` gives one."""
+    return [decision(each) for each in decisions]
+
+
+def questions(known: Mapping[str, Question]) -> list[dict[str, Any]]:
+    """Every decision's slug, summary, note and shape parameters with their defaults."""
+    return [
+        {"slug": slug, "summary": each.summary, "note": each.note, "parameters": each.parameters}
+        for slug, each in known.items()
+    ]
+
+
+def machines(catalogue: Iterable[Machine]) -> list[dict[str, Any]]:
+    """Every machine with all its figures, each with kind and source."""
+    return [
+        {
+            "key": each.key,
+            "name": each.name,
+            "vendor": each.vendor,
+            "compute_capability": each.compute_capability,
+            "aliases": list(each.aliases),
+            "figures": {name: asdict(figure) for name, figure in each.figures.items()},
+            "conflicts": list(each.conflicts),
+            "notes": list(each.notes),
+        }
+        for each in catalogue
+    ]
+
+
+def _option(option: Option) -> dict[str, Any]:
+    new = option.epilogue
+    return {
+        "label": option.label,
+        "bytes": _number(option.bytes),
+        "grid": _number(option.grid),
+        "on_chip": _number(option.on_chip),
+        "epilogue": {"bytes": _number(new.bytes), "launches": plain(new.launches), "work": new.work},
+    }
+
+
+def _number(value: Count) -> Any:
+    if not isinstance(value, Traced):
+        return {"value": value}
+    return {**value.to_json(), "formula": value.formula(), "filled": value.filled()}

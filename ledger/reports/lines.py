@@ -1,0 +1,123 @@
+"""What every report says of a decision, before any of them decides how it looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ledger.decision import Decision, Flip
+from ledger.machine import FIELDS, Machine
+from ledger.option import Count, Option
+from ledger.traced import Traced
+from ledger.units import kibibytes, megabytes, round_to
+
+NOTHING = "–"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """A number as a table shows it, and the value behind it."""
+
+    text: str
+    value: Count = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One line of the ledger: its name, what it counts, and a cell for each option."""
+
+    line: str
+    counts: str
+    a: Cell
+    b: Cell
+
+
+def rows(decision: Decision) -> list[Row]:
+    """The four lines of both options."""
+    a, b = decision.a, decision.b
+    return [
+        Row(line="traffic", counts="bytes moved", a=_megabytes(a.bytes), b=_megabytes(b.bytes)),
+        Row(line="capacity", counts="bytes on chip, a block", a=_kibibytes(a), b=_kibibytes(b)),
+        Row(line="parallelism", counts="blocks launched", a=_blocks(a.grid), b=_blocks(b.grid)),
+        Row(
+            line="epilogue",
+            counts="new work of the finer option",
+            a=_epilogue(decision, a),
+            b=_epilogue(decision, b),
+        ),
+    ]
+
+
+def flip_sentence(flip: Flip, decision: Decision) -> str:
+    """One flip in words: ``from 513 SMs up: NEITHER``."""
+    if flip.limit == "SMs":
+        now, at, unit = int(decision.sm_count), round_to(flip.at, 0, ","), "SM" if flip.at == 1 else "SMs"
+    else:
+        now, at, unit = int(decision.budget), round_to(flip.at, 0, ","), "bytes of budget"
+    direction = "up" if flip.at > now else "down"
+    return f"from {at} {unit} {direction}: {flip.winner}"
+
+
+def derivations(decision: Decision) -> list[tuple[str, str, Traced]]:
+    """Option, line and traced number of every line that has a formula."""
+    found = [
+        (option.label, name, getattr(option, name))
+        for option in (decision.a, decision.b)
+        for name in ("bytes", "on_chip", "grid")
+    ]
+    return [(label, name, value) for label, name, value in found if isinstance(value, Traced)]
+
+
+def shape_text(decision: Decision) -> str:
+    """The shape in one line: ``m=1024 n=1024``."""
+    return " ".join(f"{name}={value}" for name, value in decision.shape.items())
+
+
+def machine_row(machine: Machine) -> list[str]:
+    """A machine in one row: key, name, SMs, shared memory per SM, bandwidth and its kind."""
+    figure = machine.figures.get(machine.bandwidth_field)
+    return [
+        machine.key,
+        machine.name,
+        str(machine.sm_count),
+        figure_text(machine, "smem_per_sm_kib"),
+        f"{figure.value}" if figure else NOTHING,
+        figure.kind if figure else NOTHING,
+    ]
+
+
+MACHINE_HEAD = ["key", "name", "SMs", "shared memory per SM, KiB", "bandwidth, GB/s", "kind"]
+SUMMARY_HEAD = ["decision", "A MB", "B MB", "delta MB", "A grid", "B grid", "winner"]
+
+
+def figure_text(machine: Machine, name: str) -> str:
+    """A figure of a machine as it stands in the catalogue, or a dash where nobody has published it."""
+    return f"{machine.figures[name].value}" if name in machine.figures else NOTHING
+
+
+def figures(machine: Machine) -> Iterable[Sequence[str]]:
+    """Every figure of a machine: field, value, kind, source, note; in the order of the fields."""
+    for name in FIELDS:
+        if name in machine.figures:
+            figure = machine.figures[name]
+            yield name, f"{figure.value}", figure.kind, figure.source, figure.note
+
+
+def _megabytes(value: Count) -> Cell:
+    return Cell(text=f"{megabytes(value)} MB", value=value)
+
+
+def _kibibytes(option: Option) -> Cell:
+    return Cell(text=f"{kibibytes(option.on_chip, 1)} KB", value=option.on_chip)
+
+
+def _blocks(value: Count) -> Cell:
+    return Cell(text=f"{round_to(int(value), 0, ',')} blocks", value=value)
+
+
+def _epilogue(decision: Decision, option: Option) -> Cell:
+    if option is not decision.fine:
+        return Cell(text=NOTHING)
+    new = option.epilogue
+    launches = f"{new.launches} launch{'' if new.launches == 1 else 'es'}"
+    return Cell(text=f"{megabytes(new.bytes)} MB, {launches}: {new.work}", value=new.bytes)

@@ -1,0 +1,113 @@
+"""Reports for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from ledger.decision import Decision
+from ledger.decisions.question import Question
+from ledger.machine import Machine
+from ledger.option import Option
+from ledger.reports.lines import (
+    MACHINE_HEAD,
+    derivations,
+    flip_sentence,
+    machine_row,
+    rows,
+    shape_text,
+)
+from ledger.units import kibibytes, megabytes
+
+
+def report(bandwidth_gbs: float, decisions: Sequence[Decision]) -> str:
+    """The reference's report: one table of all decisions, then each with its two options."""
+    first = decisions[0]
+    head = (
+        f"machine: {bandwidth_gbs:.1f} GB/s effective ({float(first.bytes_per_us):.0f} bytes/us), "
+        f"{first.sm_count} SMs"
+    )
+    titles = f"{'decision':<48}{'A MB':>10}{'B MB':>10}{'delta MB':>10}{'A grid':>10}{'B grid':>10} winner"
+    parts = [head, "", titles, *map(_summary, decisions), ""]
+    return "\n".join([*parts, *map(_details, decisions)])
+
+
+def show(decision: Decision) -> str:
+    """A decision in full: the four lines, the verdict, what flips it, each number's formula."""
+    table = [
+        ["line", f"A: {decision.a.label}", f"B: {decision.b.label}"],
+        *([row.line, row.a.text, row.b.text] for row in rows(decision)),
+    ]
+    machine = f"machine {decision.machine.name}, " if decision.machine else ""
+    flips = [f"  {flip_sentence(flip, decision)}" for flip in decision.flips()]
+    return "\n".join(
+        [
+            decision.name,
+            f"  {decision.note}",
+            f"  {machine}{decision.sm_count} SMs, budget {kibibytes(decision.budget)} KB a block",
+            f"  {shape_text(decision)}",
+            "",
+            _table(table),
+            "",
+            f"winner: {decision.winner} -- {decision.reason}",
+            "flips:",
+            *(flips or ["  no SM count and no budget changes the verdict"]),
+            "how:",
+            *_formulas(decision),
+        ]
+    )
+
+
+def decisions(questions: Mapping[str, Question]) -> str:
+    """Every decision: its slug, what it compares, its shape parameters with their defaults."""
+    lines = []
+    for slug, question in questions.items():
+        shape = " ".join(f"{name}={value}" for name, value in question.parameters.items())
+        lines += [slug, f"  {question.summary}", f"  {shape}"]
+    return "\n".join(lines)
+
+
+def machines(catalogue: Iterable[Machine]) -> str:
+    """Every machine in a row."""
+    return _table([MACHINE_HEAD, *map(machine_row, catalogue)])
+
+
+def _summary(decision: Decision) -> str:
+    a, b = decision.a, decision.b
+    traffic = (a.bytes, b.bytes, a.bytes - b.bytes)
+    cells = "".join(f"{megabytes(value):>10}" for value in traffic)
+    return f"{decision.name:<48}{cells}{a.grid:>10}{b.grid:>10} {decision.winner}"
+
+
+def _details(decision: Decision) -> str:
+    winner, reason = decision.verdict()
+    return "\n".join(
+        [
+            decision.name,
+            f" {decision.note}",
+            _option("A", decision.a),
+            _option("B", decision.b),
+            f" on-chip budget {kibibytes(decision.budget)} KB; machine has {decision.sm_count} SMs",
+            f" winner: {winner} -- {reason}",
+            "",
+        ]
+    )
+
+
+def _option(name: str, option: Option) -> str:
+    return (
+        f" {name}: {option.label:<34} {megabytes(option.bytes):>8} MB"
+        f" grid {option.grid:>7} on chip {kibibytes(option.on_chip, 1):>7} KB"
+    )
+
+
+def _formulas(decision: Decision) -> Iterable[str]:
+    for label, name, value in derivations(decision):
+        yield f"  {label}: {name} = {value.derivation()}"
+        yield from (f"      {part} = {step.derivation()}" for part, step in value.parts().items())
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
