@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 from types import MappingProxyType
 
 from ledger.errors import DataError
@@ -58,6 +58,6 @@ def data_text(name: str) -> str:
         DataError: the file is missing or cannot be read.
     """
     try:
-        return (Path(__file__).parent / name).read_text(encoding="utf-8")
+        return files("ledger").joinpath(name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{name}: cannot be read: {error}") from None

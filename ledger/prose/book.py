@@ -6,12 +6,11 @@ import importlib.util
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from jinja2 import FileSystemLoader
 
-from ledger.errors import DataError
+from ledger.errors import DataError, LedgerError
 from ledger.prose.finding import Finding
 from ledger.prose.language import cited, declared, holds, reads
 from ledger.prose.page import read_page
@@ -64,14 +63,19 @@ class Book:
 
     def render(self, path: Path) -> Rendered:
         """One page with its values in place."""
-        loader = FileSystemLoader([self.root / "docs", self.root])
-        return render(read_page(path, _shown(path)), self.names, loader)
+        shown = _shown(path)
+        try:
+            page = read_page(path, shown)
+        except DataError as error:
+            finding = Finding(shown, 1, 1, "broken", str(error), "save the page as UTF-8 text")
+            return Rendered(markdown="", findings=(finding,), is_late=False)
+        return render(page, self.names, FileSystemLoader([self.root / "docs", self.root]))
 
     def check(self, paths: Iterable[Path]) -> list[Finding]:
         """The findings of all pages, sorted by place.
 
         Raises:
-            DataError: a path does not exist, or a page cannot be read.
+            DataError: a path does not exist.
         """
         return sorted(finding for path in pages(paths) for finding in self.render(path).findings)
 
@@ -97,7 +101,7 @@ def find_book(start: Path, module_name: str = "macros") -> Book | None:
         module = folder / f"{module_name}.py"
         if module.is_file():
             env = Collector()
-            _load(module).define_env(env)
+            _define(module, env)
             return Book(root=folder, names=names_of(env))
     return None
 
@@ -116,18 +120,22 @@ def pages(paths: Iterable[Path]) -> Iterator[Path]:
     return iter(sorted(found))
 
 
-def _load(path: Path) -> ModuleType:
+def _define(path: Path, env: Collector) -> None:
+    """Let the book's module give its names to an ``env``."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None, "a .py file has a spec"
     assert spec.loader is not None, "and a loader"
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
+        define = getattr(module, "define_env", None)
+        if define is None:
+            raise DataError(f"{path}: has no define_env(env), which gives names to the pages")
+        define(env)
+    except LedgerError:
+        raise
     except Exception as error:
         raise DataError(f"{path}: cannot be loaded: {error} ({type(error).__name__})") from error
-    if not hasattr(module, "define_env"):
-        raise DataError(f"{path}: has no define_env(env)")
-    return module
 
 
 def _shown(path: Path) -> str:

@@ -72,8 +72,7 @@ def read_page(path: Path, shown: str) -> Page:
     try:
         return Page(shown, path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise DataError(
-            f"{shown}: must be UTF-8, found byte {error.object[error.start]:#04x} at offset {error.start}"
-        ) from None
+        found = f"byte {error.object[error.start]:#04x} at offset {error.start}"
+        raise DataError(f"the page must be UTF-8, found {found}") from None
     except OSError as error:
-        raise DataError(f"{shown}: cannot be read: {error.strerror}") from None
+        raise DataError(f"the page cannot be read: {error.strerror}") from None
