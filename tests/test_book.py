@@ -55,20 +55,20 @@ def test_a_page_has_a_title_a_description_and_headings_with_ids(path):
     assert page.meta["title"]
     assert 40 <= len(page.meta["description"]) <= 160
     headings = re.findall(r"^#{1,6} .*$", _outside_fences(page.body), re.MULTILINE)
-    assert [h for h in headings if not re.search(r"\{#[a-z0-9-]+\}$", h)] == []
+    assert [h for h in headings if not re.search(r"\{ #[a-z0-9-]+ \}$", h)] == []
     assert sum(h.startswith("# ") for h in headings) == 1
 
 
 def test_the_glossary_has_an_entry_for_each_noun():
     text = (ROOT / "docs" / "glossary.md").read_text()
-    assert [noun for noun in NOUNS if f"{{#{noun}}}" not in text] == []
+    assert [noun for noun in NOUNS if f"{{ #{noun} }}" not in text] == []
 
 
 def test_every_decision_has_a_chapter_and_every_code_a_section():
     chapters = {path.stem for path in (ROOT / "docs" / "decisions").glob("*.md")}
     assert chapters == set(QUESTIONS)
     findings = (ROOT / "docs" / "authors" / "findings.md").read_text()
-    assert [code for code in CODES if f"{{#{code}}}" not in findings] == []
+    assert [code for code in CODES if f"{{ #{code} }}" not in findings] == []
 
 
 class Seen(HTMLParser):

@@ -109,7 +109,7 @@ class _Attempt:
     def explain(self, error: Exception, body: str) -> tuple[Finding, str | None]:
         """The finding for what stopped the rendering, and the body without the tag to blame."""
         page, offset = self._place_of(error)
-        finding = self._finding(page, offset, "broken", _message(error), "mend this tag")
+        finding = self._finding(page, offset, "broken", _message(error), _mend(error))
         tag = self._tag_at(offset - page.body_start, body) if page is self.page else None
         if tag is None or not tag.is_output:
             return finding, None
@@ -303,6 +303,12 @@ def _late_for(attempt: _Attempt) -> type[_Missing]:
 def _message(error: Exception) -> str:
     text = (error.message if isinstance(error, TemplateSyntaxError) else str(error)) or type(error).__name__
     return text if isinstance(error, TemplateError | LedgerError) else f"{text} ({type(error).__name__})"
+
+
+def _mend(error: Exception) -> str:
+    if "comment tag" in str(error):
+        return "{# begins a comment of Jinja's: write a heading's id with a blank, { #id }"
+    return "mend this tag"
 
 
 def _did_you_mean(near: str | None) -> str:

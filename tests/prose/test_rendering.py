@@ -144,6 +144,12 @@ def test_all_mistakes_of_a_page_are_found_in_one_run():
     ]
 
 
+def test_an_id_that_jinja_takes_for_a_comment_says_how_to_write_it():
+    (found,) = render(Page("p.md", "## Heading {#id}\n"), NAMES).findings
+    assert (found.line, found.message) == (1, "Missing end of comment tag")
+    assert found.mend == "{# begins a comment of Jinja's: write a heading's id with a blank, { #id }"
+
+
 def test_a_name_that_is_close_is_suggested():
     (found,) = render(Page("p.md", "{{ thign() }}"), NAMES).findings
     assert str(found) == "p.md:1:4: broken unknown name 'thign' — did you mean 'thing'?"
