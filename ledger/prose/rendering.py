@@ -84,7 +84,7 @@ class _Attempt:
         self.environment.filters |= {n: self._guarded(n, f) for n, f in names.filters.items()}
         functions = {n: self._guarded(n, f) for n, f in names.functions.items()}
         late = {name: _late_for(self)(name=name) for name in names.late}
-        self._functions = functions.keys()
+        self._filters, self._functions = names.filters.keys(), functions.keys()
         self.environment.globals |= {**late, **names.variables, **functions, MARK: SiteNumber}
         self._known = {*names.functions, *names.variables, *names.late, *page.meta}
 
@@ -101,7 +101,7 @@ class _Attempt:
         """A template's text as it is compiled, remembering where each site and each line stands."""
         page = self._pages.setdefault(name, Page(name or "", source))
         self._by_file[filename] = name
-        text = mark(source, self.environment, self._functions, len(self._sites))
+        text = mark(source, self.environment, self._filters, self._functions, len(self._sites))
         self._sites += [(page, page.body_start + place) for place in text.sites]
         self._lines[name] = text.lines
         return text.text

@@ -104,15 +104,13 @@ class Marked:
     lines: tuple[int, ...]
 
 
-def mark(text: str, environment: Environment, functions: Set[str], first: int) -> Marked:
-    """The text with a mark in each call, sites numbered from ``first``, and a line for each token of a tag.
+def mark(text: str, environment: Environment, filters: Set[str], functions: Set[str], first: int) -> Marked:
+    """The text with a mark in each watched call, sites numbered from ``first``, and a line for each token of a tag.
 
     Raises:
         jinja2.TemplateSyntaxError: the text is not a template.
     """
-    found = [
-        each for tag in tags(text, environment) for each in calls(tag, environment.filters.keys(), functions)
-    ]
+    found = [each for tag in tags(text, environment) for each in calls(tag, filters, functions)]
     marks = {}
     for number, call in enumerate(found, first):
         site = f"{MARK}({number})"

@@ -55,6 +55,7 @@ CLEAN = [
     "---\nrender_macros: false\n---\n{{ not_a_name }}",
     "{% macro m(x) %}{{ x }}{% endmacro %}{{ m(3) }}",
     "{{ page.title }} {{ config.site_name }}",
+    '{{ "%.1f MB" | format(thing().count / 2) }} {{ items | join(", ") }} {{ nothing | default("3") }}',
     '{{ thing(size=2).size\n  | reads(\n  "8 bytes") }}',
 ]
 
