@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Annotated, Any, Literal, get_type_hints
 
 from ledger.errors import BadValue, UnknownName
@@ -49,16 +50,16 @@ class Question:
         """The first line of the decision function's docstring."""
         return inspect.cleandoc(self.options.__doc__ or "").partition("\n")[0]
 
-    @property
+    @cached_property
     def parameters(self) -> dict[str, int]:
         """The shape parameters with their defaults, which are the reference's."""
         return {name: each.default for name, each in inspect.signature(self.options).parameters.items()}
 
-    def dimension(self, parameter: str) -> Dimension:
-        """What a shape parameter counts."""
-        hint = get_type_hints(self.options, include_extras=True)[parameter]
-        dimension: Dimension = hint.__metadata__[0]
-        return dimension
+    @cached_property
+    def dimensions(self) -> dict[str, Dimension]:
+        """What each shape parameter counts."""
+        hints = get_type_hints(self.options, include_extras=True)
+        return {name: hints[name].__metadata__[0] for name in self.parameters}
 
     def shape(self, values: Mapping[str, object]) -> dict[str, Traced]:
         """Every shape parameter as a traced input: the values given, else the defaults.
@@ -78,7 +79,7 @@ class Question:
             if shape[name] > shape[bound]:
                 raise BadValue(f"{self.slug}: {name}", f"at most {bound} = {shape[bound]}", shape[name])
         return {
-            name: given(name, value, scope=self.slug, dimension=self.dimension(name))
+            name: given(name, value, scope=self.slug, dimension=self.dimensions[name])
             for name, value in shape.items()
         }
 
