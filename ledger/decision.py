@@ -59,7 +59,8 @@ class Decision:
 
     Args:
         name: the question, with its shape.
-        option_a, option_b: the two options.
+        option_a: the first option.
+        option_b: the second option.
         budget: bytes that one block may keep on chip.
         bytes_per_us: the machine's effective bandwidth, bytes per microsecond.
         sm_count: the machine's SMs.
