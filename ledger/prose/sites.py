@@ -105,7 +105,7 @@ class Marked:
 
 
 def mark(text: str, environment: Environment, filters: Set[str], functions: Set[str], first: int) -> Marked:
-    """The text with a mark in each watched call, sites numbered from ``first``, and a line for each token of a tag.
+    """The text with a mark in each watched call, numbered from ``first``, and a line for each token of a tag.
 
     Raises:
         jinja2.TemplateSyntaxError: the text is not a template.

@@ -16,10 +16,16 @@ NOTHING = "–"
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """A number as a table shows it, and the value behind it."""
+    """A number as a table shows it, the value behind it, and words that follow."""
 
-    text: str
+    number: str
     value: Count = None
+    words: str = ""
+
+    @property
+    def text(self) -> str:
+        """The cell as plain text."""
+        return self.number + self.words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,20 +110,20 @@ def figures(machine: Machine) -> Iterable[Sequence[str]]:
 
 
 def _megabytes(value: Count) -> Cell:
-    return Cell(text=f"{megabytes(value)} MB", value=value)
+    return Cell(number=f"{megabytes(value)} MB", value=value)
 
 
 def _kibibytes(option: Option) -> Cell:
-    return Cell(text=f"{kibibytes(option.on_chip, 1)} KB", value=option.on_chip)
+    return Cell(number=f"{kibibytes(option.on_chip, 1)} KB", value=option.on_chip)
 
 
 def _blocks(value: Count) -> Cell:
-    return Cell(text=f"{round_to(int(value), 0, ',')} blocks", value=value)
+    return Cell(number=f"{round_to(int(value), 0, ',')} blocks", value=value)
 
 
 def _epilogue(decision: Decision, option: Option) -> Cell:
     if option is not decision.fine:
-        return Cell(text=NOTHING)
+        return Cell(number=NOTHING)
     new = option.epilogue
     launches = f"{new.launches} launch{'' if new.launches == 1 else 'es'}"
-    return Cell(text=f"{megabytes(new.bytes)} MB, {launches}: {new.work}", value=new.bytes)
+    return Cell(number=f"{megabytes(new.bytes)} MB", value=new.bytes, words=f", {launches}: {new.work}")

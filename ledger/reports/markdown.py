@@ -184,7 +184,8 @@ def _row_of_verdicts(gpu: Machine) -> Iterable[str]:
 
 
 def _cell(cell: Cell) -> str:
-    return escape(cell.text) if cell.value is None else number(cell.text, cell.value)
+    shown = escape(cell.number) if cell.value is None else number(cell.number, cell.value)
+    return shown + escape(cell.words)
 
 
 def _number(value: Traced) -> str:
