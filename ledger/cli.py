@@ -86,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
         ("decisions", _decisions, "every decision and its shape parameters"),
         ("machines", _machines, "every GPU of the catalogue with its figures"),
     ):
-        command = commands.add_parser(name, help=about, description=about.capitalize() + ".")
+        command = commands.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
         _add_format(command)
         command.set_defaults(run=run)
     _add_check(commands)

@@ -182,8 +182,9 @@ def machine(key: str | Machine) -> Machine:
     Raises:
         UnknownName: there is none; the message names the nearest.
 
-    >>> machine("h200").sm_count
-    132
+    Examples:
+        >>> machine("h200").sm_count
+        132
     """
     if isinstance(key, Machine):
         return key

@@ -106,8 +106,9 @@ class Traced:
     def derivation(self) -> str:
         """Formula, numbers and value with its unit in one line.
 
-        >>> (4 * given("n", 16, dimension=BLOCKS)).derivation()
-        '4·n = 4 × 16 = 64 blocks'
+        Examples:
+            >>> (4 * given("n", 16, dimension=BLOCKS)).derivation()
+            '4·n = 4 × 16 = 64 blocks'
         """
         steps = " = ".join(dict.fromkeys([self.formula(), self.filled(), show(self.value)]))
         return steps if self.dimension == PLAIN else f"{steps} {self.dimension}"
@@ -234,8 +235,9 @@ class Choice(str):
 def ceil_div(a: Any, b: Any) -> Any:
     """``a / b`` rounded up, for whole numbers, traced numbers and arrays: blocks for ``a`` items.
 
-    >>> ceil_div(1000, 128)
-    8
+    Examples:
+        >>> ceil_div(1000, 128)
+        8
     """
     if isinstance(a, Traced) or isinstance(b, Traced):
         return _combine("ceildiv", a, b, Dimension.__truediv__)

@@ -141,8 +141,9 @@ class Reading:
     def show(self, value: Number, dimension: Dimension = PLAIN) -> str:
         """The value written as this reading writes it: same unit, decimals, separator and words.
 
-        >>> read("67.1 MB", BYTES).show(71_303_168, BYTES)
-        '71.3 MB'
+        Examples:
+            >>> read("67.1 MB", BYTES).show(71_303_168, BYTES)
+            '71.3 MB'
         """
         found = self._in_written_unit(value, dimension)
         if found == self.stated or abs(found - self.stated) <= self.half_step:
@@ -172,10 +173,11 @@ def read(text: str, dimension: Dimension = PLAIN) -> Reading:
         BadValue: the text holds no number, or more than one.
         DimensionError: its unit is not one of the value's dimension.
 
-    >>> read("67.1 MB", BYTES).accepts(67_108_864, BYTES)
-    True
-    >>> read("about 67 MB", BYTES).accepts(67_600_000, BYTES)
-    False
+    Examples:
+        >>> read("67.1 MB", BYTES).accepts(67_108_864, BYTES)
+        True
+        >>> read("about 67 MB", BYTES).accepts(67_600_000, BYTES)
+        False
     """
     if match := _READING.fullmatch(text):
         return _from_digits(text, match, dimension)
@@ -258,8 +260,9 @@ def base_of(dimension: Dimension) -> tuple[Dimension, Fraction]:
 def round_to(value: Number, decimals: int, grouping: str = "") -> str:
     """The value in decimal digits, exact ties to even, thousands separated by ``grouping``.
 
-    >>> round_to(Fraction(1, 4), 1), round_to(16_777_216, 0, ",")
-    ('0.2', '16,777,216')
+    Examples:
+        >>> round_to(Fraction(1, 4), 1), round_to(16_777_216, 0, ",")
+        ('0.2', '16,777,216')
     """
     scaled = round(Fraction(value) * 10**decimals)
     whole, rest = divmod(abs(scaled), 10**decimals)
@@ -271,8 +274,9 @@ def round_to(value: Number, decimals: int, grouping: str = "") -> str:
 def show(value: Number) -> str:
     """A number in full, for derivations: thousands separated, a fraction to six significant digits.
 
-    >>> show(16777216), show(4502.4), show(0.128)
-    ('16,777,216', '4,502.4', '0.128')
+    Examples:
+        >>> show(16777216), show(4502.4), show(0.128)
+        ('16,777,216', '4,502.4', '0.128')
     """
     if isinstance(value, bool):
         return "true" if value else "false"

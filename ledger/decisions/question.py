@@ -47,8 +47,8 @@ class Question:
 
     @property
     def summary(self) -> str:
-        """The first line of the decision function's docstring."""
-        return inspect.cleandoc(self.options.__doc__ or "").partition("\n")[0]
+        """The first line of the decision function's docstring, as plain text."""
+        return inspect.cleandoc(self.options.__doc__ or "").partition("\n")[0].replace("``", "")
 
     @cached_property
     def parameters(self) -> dict[str, int]:
