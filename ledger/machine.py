@@ -128,7 +128,9 @@ class Machine:
     @property
     def bandwidth_gbs(self) -> Traced:
         """Effective DRAM bandwidth in GB/s (10^9 bytes a second): calibrated, else the vendor's."""
-        return self.__getattr__(self.bandwidth_field)
+        figure = self.__getattr__(self.bandwidth_field)
+        (known,) = figure.inputs
+        return given("bandwidth_gbs", figure.value, scope=self.key, dimension=GBS, source=known.source)
 
     @property
     def bytes_per_us(self) -> Traced:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -267,8 +269,41 @@ def named(name: str, value: Any) -> Any:
 def given(
     name: str, value: Scalar, *, scope: str = "", dimension: Dimension = PLAIN, source: str = ""
 ) -> Traced:
-    """A traced number for a named input."""
-    return Traced(value, Input(name, value, scope, dimension, source), dimension)
+    """A traced number for a named input; where ``overriding`` names it, with the value given there."""
+    given = Input(name, value, scope, dimension, source)
+    override = _OVERRIDES.get()
+    if override is not None:
+        override.met.add(given.key)
+        if given.key in override.values:
+            given = replace(given, value=override.values[given.key])
+    return Traced(given.value, given, dimension)
+
+
+@dataclass(frozen=True)
+class Override:
+    """Values that stand in for inputs, by the inputs' full names, and the names that were asked for."""
+
+    values: Mapping[str, Scalar]
+    met: set[str] = field(default_factory=set)
+
+
+_OVERRIDES: ContextVar[Override | None] = ContextVar("overrides", default=None)
+
+
+@contextmanager
+def overriding(values: Mapping[str, Scalar]) -> Iterator[Override]:
+    """Within it, each input named in full (``split-k.split``) has the value given here.
+
+    >>> with overriding({"made.n": 7}):
+    ...     print(given("n", 3, scope="made") * 2)
+    14
+    """
+    override = Override(values)
+    token = _OVERRIDES.set(override)
+    try:
+        yield override
+    finally:
+        _OVERRIDES.reset(token)
 
 
 def in_unit(value: Any, dimension: Dimension) -> Any:

@@ -286,6 +286,35 @@ def show(value: Number) -> str:
     return text if abs(float(value)) >= 0.001 else f"{float(value):.6g}"
 
 
+def write(value: int | float, dimension: Dimension = PLAIN) -> str:
+    """A reading for a value, as an author would write it: a prefix, and about three digits.
+
+    >>> write(71_303_168, BYTES), write(106_496, BYTES), write(512, BLOCKS), write(0.125)
+    ('71.3 MB', '104.0 KB', '512 blocks', '0.125')
+    """
+    base, scale = base_of(dimension)
+    found = Fraction(value) * scale
+    if base == BYTES:
+        sizes = ((10**9, "GB", 10**9), (10**6, "MB", 10**6), (1024, "KB", 1024))
+        prefix, divisor = next(((p, d) for least, p, d in sizes if abs(found) >= least), ("B", 1))
+        return f"{round_to(found / divisor, int(divisor > 1), ',')} {prefix}"
+    if base == BYTES_PER_US:
+        return f"{_three_digits(found / 1000)} GB/s"
+    unit = "" if base == PLAIN else f" {base}"
+    return _three_digits(found) + unit
+
+
+def _three_digits(value: Fraction) -> str:
+    """A whole number in full, any other with decimals enough for three digits."""
+    if value.denominator == 1:
+        return round_to(value, 0, ",")
+    decimals = 0
+    while abs(value) * 10**decimals < 100 and decimals < 12:
+        decimals += 1
+    text = round_to(value, decimals, ",")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 def megabytes(value: SupportsFloat, sign: str = "") -> str:
     """Bytes as millions of bytes, one decimal: ``67.1``; ``sign="+"`` writes the plus as well."""
     return f"{float(value) / 1e6:{sign}.1f}"

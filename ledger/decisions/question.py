@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 from ledger.errors import BadValue, UnknownName
 from ledger.option import Count, Option
-from ledger.traced import Traced, given
+from ledger.traced import Input, Traced, given
 from ledger.units import BYTES, KIB, PLAIN, Dimension
 
 Items = Annotated[Count, PLAIN]
@@ -71,17 +71,21 @@ class Question:
         for name in values:
             if name not in self.parameters:
                 raise UnknownName(f"parameter of {self.slug}", name, self.parameters)
-        shape = {
-            name: _whole(f"{self.slug}: {name}", values.get(name, default))
-            for name, default in self.parameters.items()
-        }
+        shape = {name: self._input(name, values) for name in self.parameters}
         for name, bound in self.at_most.items():
             if shape[name] > shape[bound]:
                 raise BadValue(f"{self.slug}: {name}", f"at most {bound} = {shape[bound]}", shape[name])
-        return {
-            name: given(name, value, scope=self.slug, dimension=self.dimensions[name])
-            for name, value in shape.items()
-        }
+        return shape
+
+    def _input(self, name: str, values: Mapping[str, object]) -> Traced:
+        """One shape parameter, traced; only a default gives way to an override."""
+        subject, dimension = f"{self.slug}: {name}", self.dimensions[name]
+        if name in values:
+            value = _whole(subject, values[name])
+            return Traced(value, Input(name, value, self.slug, dimension), dimension)
+        default = given(name, self.parameters[name], scope=self.slug, dimension=dimension)
+        _whole(subject, default)
+        return default
 
 
 def _whole(subject: str, value: Any) -> int:
