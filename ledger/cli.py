@@ -7,13 +7,17 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ledger.decision import Decision
 from ledger.decisions import QUESTIONS, build, decision
 from ledger.errors import LedgerError
 from ledger.machine import DEFAULT, Machine, machine, machines
+from ledger.prose.finding import CODES, explain
 from ledger.reports import json, markdown, text
+
+if TYPE_CHECKING:
+    from ledger.prose.book import Book
 
 CLEAN, FINDINGS, CANNOT = 0, 1, 2
 
@@ -63,6 +67,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
+class _Explain(argparse.Action):
+    """Print what a code means, in place of a check."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option: Any = None
+    ) -> None:
+        """Print and end, as ``--help`` does."""
+        print(explain(values[0]))
+        parser.exit()
+
+
 class _Parser(argparse.ArgumentParser):
     """argparse, with its mistakes in one line and in the family of all others."""
 
@@ -90,6 +105,9 @@ def _parser() -> argparse.ArgumentParser:
         _add_format(command)
         command.set_defaults(run=run)
     _add_check(commands)
+    _add_fix(commands)
+    _add_impact(commands)
+    _add_census(commands)
     return parser
 
 
@@ -141,7 +159,65 @@ def _add_check(commands: Any) -> None:
         "paths", nargs="+", type=Path, metavar="PATH", help="Markdown files, or folders of them"
     )
     check.add_argument("--format", choices=("text", "json", "github"), default="text", help="default: text")
+    check.add_argument(
+        "--site", type=Path, metavar="FOLDER", help="hold a built site against the folder of its pages"
+    )
+    check.add_argument(
+        "--explain", nargs=1, action=_Explain, choices=sorted(CODES), metavar="CODE", help="what a code means"
+    )
     check.set_defaults(run=_check)
+
+
+def _add_fix(commands: Any) -> None:
+    fix = commands.add_parser(
+        "fix",
+        help="write what the library says into the pages",
+        description="Show each sentence that is off, old and new, and write it after a yes:"
+        " y yes, n no, a all from here on, q quit. A claim's words are never changed.",
+    )
+    fix.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="Markdown files, or folders of them")
+    fix.add_argument("--yes", action="store_true", help="write all without asking")
+    fix.set_defaults(run=_fix)
+
+
+def _add_impact(commands: Any) -> None:
+    impact = commands.add_parser(
+        "impact",
+        help="what would change if some inputs had other values",
+        description="List every sentence, cell, claim and verdict that would change, flips first."
+        " Nothing is written.",
+    )
+    impact.add_argument(
+        "values",
+        nargs="+",
+        type=_setting,
+        metavar="NAME=VALUE",
+        help="h200.bandwidth_gbs=4000, split-k.split=4",
+    )
+    impact.add_argument(
+        "--in",
+        dest="paths",
+        nargs="+",
+        type=Path,
+        default=[Path("docs")],
+        metavar="PATH",
+        help="default: docs",
+    )
+    _add_format(impact)
+    impact.set_defaults(run=_impact)
+
+
+def _add_census(commands: Any) -> None:
+    census = commands.add_parser(
+        "census",
+        help="how many numbers and fences there are, and of which kind",
+        description="Count the numbers and fences of each page by kind. Exits 1 if any is unknown.",
+    )
+    census.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH", help="Markdown files, or folders of them"
+    )
+    _add_format(census)
+    census.set_defaults(run=_census)
 
 
 def _add_format(parser: argparse.ArgumentParser) -> None:
@@ -182,18 +258,84 @@ def _machines(options: argparse.Namespace) -> tuple[str, int]:
 
 
 def _check(options: argparse.Namespace) -> tuple[str, int]:
-    from ledger.pages import define_names
     from ledger.prose import finding
+
+    book = _book(options.paths)
+    if options.site is None:
+        found = book.check(options.paths)
+    else:
+        from ledger.prose.published import published
+
+        found = published(book, options.paths[0], options.site)
+    formats = {"text": finding.as_text, "json": finding.as_json, "github": finding.as_github}
+    return formats[options.format](found), FINDINGS if found else CLEAN
+
+
+def _fix(options: argparse.Namespace) -> tuple[str, int]:
+    from ledger.prose.fix import drafts
+
+    if os.environ.get("CI", "").lower() not in {"", "0", "false"}:
+        raise LedgerError("fix: must not write in CI, found CI set; run it where its author can read it")
+    say_yes, written = options.yes, 0
+    for draft in drafts(_book(options.paths), options.paths):
+        accepted, answer = [], ""
+        for proposal in draft.proposals:
+            print(text.proposal(proposal))
+            answer = "y" if say_yes else _answer()
+            say_yes = say_yes or answer == "a"
+            if answer == "q":
+                break
+            if answer in {"y", "a"}:
+                accepted.append(proposal)
+        written += draft.write(accepted)
+        for moved in draft.verdicts:
+            print(f"  verdict or claim on this page: {moved}")
+        if answer == "q":
+            break
+    return f"{written} written", CLEAN
+
+
+def _answer() -> str:
+    while True:
+        print("write it? [y,n,a,q] ", end="", flush=True)
+        answer = sys.stdin.readline()
+        if not answer:  # nobody is there to say yes
+            print()
+            return "q"
+        if answer.strip().lower()[:1] in {"y", "n", "a", "q"}:
+            return answer.strip().lower()[0]
+        print("y write it, n leave it, a write it and all that follow, q quit")
+
+
+def _impact(options: argparse.Namespace) -> tuple[str, int]:
+    from ledger.prose.impact import impact
+
+    changes = impact(_book(options.paths), options.paths, dict(options.values))
+    if options.format == "json":
+        return json.write(json.impact(changes)), CLEAN
+    return (markdown.impact if options.format == "markdown" else text.impact)(changes), CLEAN
+
+
+def _census(options: argparse.Namespace) -> tuple[str, int]:
+    from ledger.prose.census import census
+
+    found = census(_book(options.paths), options.paths)
+    formats = {"text": text.census, "markdown": markdown.census, "json": json.write}
+    unknown = sum(counts["unknown"] for counts in found.values())
+    return formats[options.format](found), FINDINGS if unknown else CLEAN
+
+
+def _book(paths: Sequence[Path]) -> Book:
+    """The book that the first path belongs to; a page outside any book can use the library's own names."""
+    from ledger.pages import define_names
     from ledger.prose.book import Book, Collector, find_book, names_of
 
-    book = find_book(options.paths[0].resolve())
-    if book is None:  # a page outside any book can use the library's own names
+    book = find_book(paths[0].resolve())
+    if book is None:
         env = Collector()
         define_names(env)
         book = Book(root=Path.cwd(), names=names_of(env))
-    found = book.check(options.paths)
-    formats = {"text": finding.as_text, "json": finding.as_json, "github": finding.as_github}
-    return formats[options.format](found), FINDINGS if found else CLEAN
+    return book
 
 
 def _machine(gpu: Machine, options: argparse.Namespace) -> Machine:

@@ -128,7 +128,7 @@ def test_show_as_markdown_is_tables_and_a_verdict_box(capsys):
     assert main(["show", "norm-rope-quant", "--format", "markdown"]) == 0
     shown = capsys.readouterr().out
     assert "| line | A&#58; norm+rope &#124; quant as 2 kernels | B&#58; one fused kernel |" in shown
-    assert '!!! verdict "one fused kernel on H200 SXM"' in shown
+    assert "!!! verdict \"<strong class='decided'>one fused kernel</strong> on H200 SXM\"" in shown
     rows = [line for line in shown.splitlines() if line.startswith("|")]
     assert {line.count("|") for line in rows[:6]} == {4}
 

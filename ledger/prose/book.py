@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from jinja2 import FileSystemLoader
 
 from ledger.errors import DataError, LedgerError
+from ledger.prose.account import account
 from ledger.prose.finding import Finding
 from ledger.prose.language import cited, declared, holds, reads
-from ledger.prose.page import read_page
+from ledger.prose.page import Page, read_page
 from ledger.prose.rendering import Names, Rendered, render
 
 # What mkdocs-macros and the site generator hand to pages while they build.
@@ -68,8 +69,10 @@ class Book:
             page = read_page(path, shown)
         except DataError as error:
             finding = Finding(shown, 1, 1, "broken", str(error), "save the page as UTF-8 text")
-            return Rendered(markdown="", findings=(finding,), is_late=False)
-        return render(page, self.names, FileSystemLoader([self.root / "docs", self.root]))
+            return Rendered(page=Page(shown, ""), markdown="", findings=(finding,))
+        rendered = render(page, self.names, FileSystemLoader([self.root / "docs", self.root]))
+        findings = {*rendered.findings, *account(page, rendered)}
+        return replace(rendered, findings=tuple(sorted(findings)))
 
     def check(self, paths: Iterable[Path]) -> list[Finding]:
         """The findings of all pages, sorted by place.

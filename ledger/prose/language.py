@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from ledger.errors import LedgerError, UnknownName
 from ledger.prose.markup import claim, marked, number, word
@@ -20,6 +20,9 @@ from ledger.units import read, show
 class Outcome:
     """What a page shows at one place, and the finding's code, message and mend if it is wrong."""
 
+    kind: Literal["reads", "holds", "cited", "plain"]
+    said: str  # what the page says
+    shows: str  # what it has to say
     markup: str
     code: str = ""
     message: str = ""
@@ -59,9 +62,12 @@ def holds(value: object, text: str) -> Outcome:
         kind = type(value).__name__
         raise BrokenCall(f"holds({text!r}) was given a {kind}", "give it a comparison: (d.a.grid < 132)")
     if value:
-        return Outcome(markup=claim(text, value))
+        return Outcome(kind="holds", said=text, shows=text, markup=claim(text, value))
     why = f": {value.formula()} is {value.filled()}" if isinstance(value, Traced) else ""
     return Outcome(
+        kind="holds",
+        said=text,
+        shows="",  # a false claim is for the author
         markup=marked(claim(text, value), "this claim does not hold"),
         code="false",
         message=f"{text!r} does not hold{why}",
@@ -75,26 +81,33 @@ def cited(text: str, key: str, sources: Mapping[str, Any]) -> Outcome:
         unknown = UnknownName("source", key, sources)
         near = f"write {unknown.near!r}" if unknown.near else "add it to the sources"
         return Outcome(
+            kind="cited",
+            said=str(text),
+            shows=str(text),
             markup=marked(word(str(text)), f"unknown source {key}"),
             code="source",
             message=f"no source has the key {key!r}",
             mend=near,
         )
     source = sources[key]
-    return Outcome(markup=word(str(text), title=f"{source.title}: {source.where}", url=source.url))
+    link = word(str(text), title=f"{source.title}: {source.where}", url=source.url)
+    return Outcome(kind="cited", said=str(text), shows=str(text), markup=link)
 
 
 def declared(text: str, reason: str = "") -> Outcome:
     """A number that is none of the book's, with the reason why: ``plain`` in the page language."""
     if not isinstance(reason, str) or not reason.strip():
         raise BrokenCall(f"plain({text!r}) has no reason", 'say what it is: {{ "2017" | plain("year") }}')
-    return Outcome(markup=word(str(text)))
+    return Outcome(kind="plain", said=str(text), shows=str(text), markup=word(str(text)))
 
 
 def _reads_word(value: str, text: str) -> Outcome:
     if " ".join(value.split()) == " ".join(text.split()):
-        return Outcome(markup=word(value))
+        return Outcome(kind="reads", said=text, shows=text, markup=word(value))
     return Outcome(
+        kind="reads",
+        said=text,
+        shows=str(value),
         markup=marked(word(value), f"the page says {text}"),
         code="flip" if isinstance(value, Choice) else "drift",
         message=f"the page says {text!r}, the library {value!r}",
@@ -108,6 +121,9 @@ def _reads_number(value: Any, text: str) -> Outcome:
         reading = read(text, dimension)
     except LedgerError as error:
         return Outcome(
+            kind="reads",
+            said=text,
+            shows="",  # what was meant is for the author
             markup=marked(number(show(plain(value)), value), str(error)),
             code="drift",
             message=str(error),
@@ -115,8 +131,11 @@ def _reads_number(value: Any, text: str) -> Outcome:
         )
     shown = reading.show(plain(value), dimension)
     if reading.accepts(plain(value), dimension):
-        return Outcome(markup=number(shown, value))
+        return Outcome(kind="reads", said=text, shows=text, markup=number(shown, value))
     return Outcome(
+        kind="reads",
+        said=text,
+        shows=shown,
         markup=marked(number(shown, value), f"the page says {text}"),
         code="drift",
         message=f"the page says {text!r}, the library {shown!r}",

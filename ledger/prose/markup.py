@@ -20,6 +20,11 @@ def claim(text: str, value: object) -> str:
     return f'<span class="claim"{how}>{escape(text)}</span>'
 
 
+def decided(text: str) -> str:
+    """A word that numbers decided, a verdict, where it stands in a table or a box."""
+    return f"<strong class='decided'>{escape(text)}</strong>"
+
+
 def word(text: str, *, title: str = "", url: str = "") -> str:
     """A name or a foreign number, as a link where there is a place to go."""
     hint = f' title="{escape(title)}"' if title else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -45,6 +46,21 @@ class Page:
         except yaml.YAMLError:
             return {}
         return values if isinstance(values, dict) else {}
+
+    def shown_meta(self) -> Iterator[tuple[int, str]]:
+        """The front matter's texts that readers see, title and description, each with its offset."""
+        match = _FRONT_MATTER.match(self.text)
+        if not match or not self.meta:
+            return
+        import yaml
+
+        start = match.start("yaml")
+        tree = yaml.compose(match["yaml"], Loader=yaml.SafeLoader)
+        assert tree is not None, "meta has values, so the text has a tree"
+        for key, value in tree.value:
+            if key.value in {"title", "description", "summary", "subtitle"}:
+                begin, end = value.start_mark.index, value.end_mark.index
+                yield start + begin, match["yaml"][begin:end]
 
     @cached_property
     def _line_starts(self) -> list[int]:

@@ -15,11 +15,11 @@ import jinja2
 from jinja2 import TemplateError, TemplateSyntaxError, Undefined
 
 from ledger.errors import LedgerError, nearest
-from ledger.prose.finding import Finding
+from ledger.prose.finding import Edit, Finding
 from ledger.prose.language import BrokenCall, Outcome
 from ledger.prose.markup import escape, marked
 from ledger.prose.page import Page
-from ledger.prose.sites import MARK, SiteNumber, Tag, mark, tags
+from ledger.prose.sites import CALL, OUTPUT, Call, CallNumber, Tag, mark, tags
 
 MOST_RETRIES = 50
 
@@ -35,18 +35,41 @@ class Names:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rendered:
-    """A page's Markdown with its values in place, and what was wrong with it."""
+class Use:
+    """One use of the page language: where its text stands, what that says and what it has to say."""
 
+    page: Page
+    start: int
+    kind: str
+    said: str
+    shows: str
+    code: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """A ``{{ … }}`` of the page itself, with the values it gave, one for each time it was met."""
+
+    tag: Tag
+    values: tuple[object, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rendered:
+    """A page's Markdown with its values in place, what was wrong with it, and what it used."""
+
+    page: Page
     markdown: str
-    findings: tuple[Finding, ...]
-    is_late: bool  # it names something that only the site generator knows
+    findings: tuple[Finding, ...] = ()
+    is_late: bool = False  # it names something that only the site generator knows
+    uses: tuple[Use, ...] = ()
+    outputs: tuple[Output, ...] = ()
 
 
 def render(page: Page, names: Names, loader: jinja2.BaseLoader | None = None) -> Rendered:
     """The page rendered, with its findings sorted by place, each once."""
     if page.meta.get("render_macros") is False:
-        return Rendered(markdown=page.body, findings=(), is_late=False)
+        return Rendered(page=page, markdown=page.body)
     body, lost = page.body, []
     for _ in range(MOST_RETRIES):
         attempt = _Attempt(page, names, loader)
@@ -61,7 +84,14 @@ def render(page: Page, names: Names, loader: jinja2.BaseLoader | None = None) ->
                 break
             body = blanked
     findings = tuple(sorted({*attempt.findings, *lost}))
-    return Rendered(markdown=markdown or _apology(findings), findings=findings, is_late=attempt.is_late)
+    return Rendered(
+        page=page,
+        markdown=markdown or _apology(findings),
+        findings=findings,
+        is_late=attempt.is_late,
+        uses=tuple(attempt.uses),
+        outputs=attempt.outputs(),
+    )
 
 
 def _apology(findings: tuple[Finding, ...]) -> str:
@@ -76,7 +106,9 @@ class _Attempt:
         self.page = page
         self.findings: set[Finding] = set()
         self.is_late = False
-        self._sites: list[tuple[Page, int]] = []
+        self.uses: list[Use] = []
+        self._calls: list[tuple[Page, Call]] = []
+        self._outputs: list[tuple[Page, Tag, list[object]]] = []
         self._lines: dict[str | None, tuple[int, ...]] = {}
         self._by_file: dict[str | None, str | None] = {}
         self._pages: dict[str | None, Page] = {None: page}
@@ -85,7 +117,8 @@ class _Attempt:
         functions = {n: self._guarded(n, f) for n, f in names.functions.items()}
         late = {name: _late_for(self)(name=name) for name in names.late}
         self._filters, self._functions = names.filters.keys(), functions.keys()
-        self.environment.globals |= {**late, **names.variables, **functions, MARK: SiteNumber}
+        marks = {CALL: CallNumber, OUTPUT: self._output}
+        self.environment.globals |= {**late, **names.variables, **functions, **marks}
         self._known = {*names.functions, *names.variables, *names.late, *page.meta}
 
     def run(self, body: str) -> str:
@@ -101,10 +134,16 @@ class _Attempt:
         """A template's text as it is compiled, remembering where each site and each line stands."""
         page = self._pages.setdefault(name, Page(name or "", source))
         self._by_file[filename] = name
-        text = mark(source, self.environment, self._filters, self._functions, len(self._sites))
-        self._sites += [(page, page.body_start + place) for place in text.sites]
+        first = len(self._calls), len(self._outputs)
+        text = mark(source, self._filters, self._functions, first)
+        self._calls += [(page, call) for call in text.calls]
+        self._outputs += [(page, tag, []) for tag in text.outputs]
         self._lines[name] = text.lines
         return text.text
+
+    def outputs(self) -> tuple[Output, ...]:
+        """The outputs of the page itself, in order."""
+        return tuple(Output(tag=t, values=tuple(values)) for p, t, values in self._outputs if p is self.page)
 
     def explain(self, error: Exception, body: str) -> tuple[Finding, str | None]:
         """The finding for what stopped the rendering, and the body without the tag to blame."""
@@ -131,10 +170,9 @@ class _Attempt:
         """The function with its mistakes turned into findings at the place of the call."""
 
         def call(*given: Any, **named: Any) -> Any:
-            site = next((a for a in given if isinstance(a, SiteNumber)), None)
-            arguments = [a for a in given if not isinstance(a, SiteNumber)]
-            values = [*arguments, *named.values()]
-            missing = [value for value in values if isinstance(value, _Missing)]
+            number = next((a for a in given if isinstance(a, CallNumber)), None)
+            arguments = [a for a in given if not isinstance(a, CallNumber)]
+            missing = [value for value in (*arguments, *named.values()) if isinstance(value, _Missing)]
             for value in missing:
                 value.used()
             if missing:
@@ -142,35 +180,58 @@ class _Attempt:
             try:
                 result = function(*arguments, **named)
             except BrokenCall as error:
-                return self._broken(site, str(error), error.mend)
+                return self._broken(number, str(error), error.mend)
             except LedgerError as error:
-                return self._broken(site, str(error), f"correct the call of {name}")
+                return self._broken(number, str(error), f"correct the call of {name}")
             except Exception as error:
-                return self._broken(site, f"{name}: {_message(error)}", f"correct the call of {name}")
+                return self._broken(number, f"{name}: {_message(error)}", f"correct the call of {name}")
             if isinstance(result, Outcome):
-                return self._outcome(site, result)
+                return self._outcome(number, result)
             return result
 
         return call
 
-    def _outcome(self, site: SiteNumber | None, outcome: Outcome) -> str:
-        if outcome.code:
-            self._report(*self._place(site), outcome.code, outcome.message, outcome.mend)
-        return outcome.markup
+    def _output(self, number: int, value: object) -> object:
+        """Note what an output gives; the mark around each output calls this."""
+        self._outputs[number][2].append(value)
+        return value
 
-    def _broken(self, site: SiteNumber | None, message: str, mend: str) -> _Missing:
-        self._report(*self._place(site), "broken", message, mend)
+    def _outcome(self, number: CallNumber | None, outcome: Outcome) -> str:
+        page, start = self._place(number)
+        use = Use(
+            page=page,
+            start=start,
+            kind=outcome.kind,
+            said=outcome.said,
+            shows=outcome.shows,
+            code=outcome.code,
+        )
+        self.uses.append(use)
+        if outcome.code:
+            edit = None if number is None else _rewritten(self._calls[number], outcome)
+            self._report(page, start, outcome.code, outcome.message, outcome.mend, edit)
+        return Shown(outcome.markup)
+
+    def _broken(self, number: CallNumber | None, message: str, mend: str) -> _Missing:
+        self._report(*self._place(number), "broken", message, mend)
         return _Missing(name=message)
 
-    def _place(self, site: SiteNumber | None) -> tuple[Page, int]:
-        return self._running_place() if site is None else self._sites[site]
+    def _place(self, number: CallNumber | None) -> tuple[Page, int]:
+        if number is None:
+            return self._running_place()
+        page, call = self._calls[number]
+        return page, page.body_start + call.place
 
-    def _report(self, page: Page, offset: int, code: str, message: str, mend: str) -> None:
-        self.findings.add(self._finding(page, offset, code, message, mend))
+    def _report(
+        self, page: Page, offset: int, code: str, message: str, mend: str, edit: Edit | None = None
+    ) -> None:
+        self.findings.add(self._finding(page, offset, code, message, mend, edit))
 
-    def _finding(self, page: Page, offset: int, code: str, message: str, mend: str) -> Finding:
+    def _finding(
+        self, page: Page, offset: int, code: str, message: str, mend: str, edit: Edit | None = None
+    ) -> Finding:
         line, column = page.place(offset)
-        return Finding(page.path, line, column, code, message, mend)
+        return Finding(page.path, line, column, code, message, mend, edit)
 
     def _running_place(self) -> tuple[Page, int]:
         """Where the template that runs just now stands."""
@@ -206,7 +267,7 @@ class _Attempt:
 
     def _tag_at(self, offset: int, body: str) -> Tag | None:
         try:
-            return next((t for t in tags(body, self.environment) if t.start <= offset < t.end), None)
+            return next((t for t in tags(body) if t.start <= offset < t.end), None)
         except TemplateError:
             return None
 
@@ -217,7 +278,7 @@ class _Attempt:
         return words[0] if words else offset
 
     def _unknown_filters(self, body: str) -> Iterator[tuple[int, str]]:
-        for tag in tags(body, self.environment):
+        for tag in tags(body):
             for before, name in zip(tag.tokens, tag.tokens[1:], strict=False):
                 if before.text == "|" and name.text not in self.environment.filters:
                     yield name.start + self.page.body_start, name.text
@@ -298,6 +359,23 @@ def _late_for(attempt: _Attempt) -> type[_Missing]:
             attempt.is_late = True
 
     return Late
+
+
+class Shown(str):
+    """The markup of a use of the page language, told from any other text that a page puts out."""
+
+    __slots__ = ()
+
+
+def _rewritten(found: tuple[Page, Call], outcome: Outcome) -> Edit | None:
+    """The edit that makes a reading's text say what it has to; None where that is for the author."""
+    page, call = found
+    if not outcome.shows or outcome.code not in {"drift", "flip"} or call.literal is None:
+        return None
+    quote = call.literal.text[0]
+    text = outcome.shows.replace("\\", "\\\\").replace(quote, f"\\{quote}")
+    start = page.body_start + call.literal.start
+    return Edit(start, start + len(call.literal.text), f"{quote}{text}{quote}")
 
 
 def _message(error: Exception) -> str:

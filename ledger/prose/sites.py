@@ -1,9 +1,9 @@
 """Where on a page each call of the page language stands.
 
 Jinja knows the line of a call, not its column, and counts lines from behind the front matter. So the
-text that Jinja compiles gets a mark in each call, ``reads(_site(17), "67.1 MB")``, and the list of sites
-says where number 17 stands. Each token of a tag gets a line of its own as well: the lines that Jinja
-gives for its errors then say which token they mean.
+text that Jinja compiles gets a mark in each call, ``reads(_call(17), "67.1 MB")``, and the list of calls
+says where number 17 stands; each output gets one as well, ``{{ _output(3, (…)) }}``. Each token of a tag
+gets a line of its own: the lines that Jinja gives for its errors then say which token they mean.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
+from functools import lru_cache
 
 from jinja2 import Environment
 
-MARK = "_site"
+CALL, OUTPUT = "_call", "_output"  # what the marks are called in the compiled text
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,29 +42,35 @@ class Tag:
     tokens: tuple[Token, ...]
 
 
-class SiteNumber(int):
-    """The number of a site, as calls receive it ahead of their own arguments."""
+_LEXER = Environment().lexer
 
 
-def tokens(text: str, environment: Environment) -> Iterator[Token]:
+class CallNumber(int):
+    """The number of a call, as it receives it ahead of its own arguments."""
+
+
+@lru_cache(maxsize=4)
+def tokens(text: str) -> tuple[Token, ...]:
     """The tokens of a template with their places; white space that Jinja drops is passed over.
 
     Raises:
         jinja2.TemplateSyntaxError: the text is not a template.
     """
+    found = []
     position = 0
-    for _, kind, value in environment.lexer.tokeniter(text, None):
+    for _, kind, value in _LEXER.tokeniter(text, None):
         while not text.startswith(value, position):
             position += 1
-        yield Token(position, kind, value)
+        found.append(Token(position, kind, value))
         position += len(value)
+    return tuple(found)
 
 
-def tags(text: str, environment: Environment) -> Iterator[Tag]:
+def tags(text: str) -> Iterator[Tag]:
     """The tags of a template that hold expressions or statements."""
     inside: list[Token] = []
     start: Token | None = None
-    for token in tokens(text, environment):
+    for token in tokens(text):
         if token.kind in {"variable_begin", "block_begin"}:
             start, inside = token, []
         elif token.kind in {"variable_end", "block_end"} and start is not None:
@@ -75,12 +82,17 @@ def tags(text: str, environment: Environment) -> Iterator[Tag]:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a watched name: its name token, where its arguments begin, and its place for messages."""
+    """A call of a watched name: its name token, where its arguments begin, and its first text."""
 
     name: Token
     arguments: int  # offset just behind "(", or behind the name where there are no parentheses
     bare: bool  # without parentheses
-    place: int  # of the first argument where that is a text, else of the name
+    literal: Token | None  # the first argument, where that is a text
+
+    @property
+    def place(self) -> int:
+        """Where messages point: at the first text, else at the name."""
+        return self.literal.start if self.literal else self.name.start
 
 
 def calls(tag: Tag, filters: Set[str], functions: Set[str]) -> Iterator[Call]:
@@ -91,30 +103,40 @@ def calls(tag: Tag, filters: Set[str], functions: Set[str]) -> Iterator[Call]:
         is_function = before.text not in {"|", "."} and name.text in functions and after.text == "("
         if name.kind == "name" and (is_filter or is_function):
             bare = after.text != "("
-            place = argument.start if not bare and argument.kind == "string" else name.start
-            yield Call(name, name.end if bare else after.end, bare, place)
+            literal = argument if not bare and argument.kind == "string" else None
+            yield Call(name, name.end if bare else after.end, bare, literal)
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """The text that is compiled, the place of each site, and the place where each of its lines begins."""
+    """The text that is compiled, its calls and outputs by number, and where each of its lines begins."""
 
     text: str
-    sites: tuple[int, ...]
+    calls: tuple[Call, ...]
+    outputs: tuple[Tag, ...]
     lines: tuple[int, ...]
 
 
-def mark(text: str, environment: Environment, filters: Set[str], functions: Set[str], first: int) -> Marked:
-    """The text with a mark in each watched call, numbered from ``first``, and a line for each token of a tag.
+def mark(text: str, filters: Set[str], functions: Set[str], first: tuple[int, int]) -> Marked:
+    """The text with each watched call and each output marked, and a line for each token of a tag.
+
+    ``first`` holds the numbers of the first call and of the first output.
 
     Raises:
         jinja2.TemplateSyntaxError: the text is not a template.
     """
-    found = [each for tag in tags(text, environment) for each in calls(tag, filters, functions)]
-    marks = {}
-    for number, call in enumerate(found, first):
-        site = f"{MARK}({number})"
-        marks[call.arguments] = f"({site})" if call.bare else f"{site}, "
+    found = list(tags(text))
+    watched = [each for tag in found for each in calls(tag, filters, functions)]
+    outputs = [tag for tag in found if tag.is_output and tag.tokens]
+    ahead: dict[int, str] = {}  # what is put in ahead of a token that begins there
+    behind: dict[int, str] = {}  # what is put in behind a token that ends there
+    for number, call in enumerate(watched, first[0]):
+        site = f"{CALL}({number})"
+        behind[call.arguments] = f"({site})" if call.bare else f"{site}, "
+    for number, tag in enumerate(outputs, first[1]):
+        last = tag.tokens[-1].end
+        ahead[tag.tokens[0].start] = f"{OUTPUT}({number}, ("
+        behind[last] = behind.get(last, "") + "))"
     pieces: list[str] = []
     lines = [0]
 
@@ -123,16 +145,16 @@ def mark(text: str, environment: Environment, filters: Set[str], functions: Set[
         lines.extend(start + match.end() for match in re.finditer("\n", text[start:end]))
 
     done, inside = 0, False
-    for token in tokens(text, environment):
+    for token in tokens(text):
         copy(done, token.start)  # white space that Jinja drops
-        inside = inside and token.kind not in {"variable_end", "block_end"}
-        if inside and token.kind != "whitespace":
-            pieces.append("\n")
+        is_end = token.kind in {"variable_end", "block_end"}
+        inside = (inside or token.kind in {"variable_begin", "block_begin"}) and not is_end
+        if inside and not token.kind.endswith(("whitespace", "_begin")):
+            pieces.append("\n" + ahead.get(token.start, ""))
             lines.append(token.start)
         copy(token.start, token.end)
         if inside:
-            pieces.append(marks.get(token.end, ""))
-        inside = inside or token.kind in {"variable_begin", "block_begin"}
+            pieces.append(behind.get(token.end, ""))
         done = token.end
     copy(done, len(text))
-    return Marked("".join(pieces), tuple(call.place for call in found), tuple(lines))
+    return Marked("".join(pieces), tuple(watched), tuple(outputs), tuple(lines))

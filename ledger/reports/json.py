@@ -11,6 +11,7 @@ from ledger.decision import Decision
 from ledger.decisions.question import Question
 from ledger.machine import Machine
 from ledger.option import Count, Option
+from ledger.prose.impact import Change
 from ledger.traced import Traced, plain
 
 
@@ -67,6 +68,12 @@ def machines(catalogue: Iterable[Machine]) -> list[dict[str, Any]]:
         }
         for each in catalogue
     ]
+
+
+def impact(changes: Iterable[Change]) -> list[dict[str, Any]]:
+    """Every change with its kind, place, old and new text."""
+    names = ("kind", "path", "line", "column", "old", "new")
+    return [{name: getattr(change, name) for name in names} for change in changes]
 
 
 def _option(option: Option) -> dict[str, Any]:

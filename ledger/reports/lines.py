@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ledger.decision import Decision, Flip
 from ledger.machine import FIELDS, Machine
 from ledger.option import Count, Option
+from ledger.prose.impact import KINDS as IMPACT_KINDS
+from ledger.prose.impact import Change
 from ledger.traced import Traced
 from ledger.units import kibibytes, megabytes, round_to
 
@@ -107,6 +110,14 @@ def figures(machine: Machine) -> Iterable[Sequence[str]]:
         if name in machine.figures:
             figure = machine.figures[name]
             yield name, f"{figure.value}", figure.kind, figure.source, figure.note
+
+
+def impact_summary(changes: Iterable[Change]) -> str:
+    """How many changes there are of each kind, in one line."""
+    counts = Counter(change.kind for change in changes)
+    words = {"flip": "flips", "claim": "claims", "reading": "readings", "cell": "cells"}
+    parts = [f"{counts[kind]} {words[kind] if counts[kind] != 1 else kind}" for kind in IMPACT_KINDS]
+    return f"{sum(counts.values())} changes: {', '.join(parts)}"
 
 
 def _megabytes(value: Count) -> Cell:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -14,8 +15,10 @@ from ledger.machine import FIELDS, Machine
 from ledger.machine import machine as find_machine
 from ledger.machine import machines as catalogue
 from ledger.option import Option
+from ledger.prose.census import KINDS, total
 from ledger.prose.finding import CODES
-from ledger.prose.markup import escape, number
+from ledger.prose.impact import Change
+from ledger.prose.markup import decided, escape, number
 from ledger.reports.lines import (
     MACHINE_HEAD,
     NOTHING,
@@ -23,6 +26,7 @@ from ledger.reports.lines import (
     derivations,
     figures,
     flip_sentence,
+    impact_summary,
     machine_row,
     rows,
 )
@@ -46,7 +50,7 @@ def verdict(given: Decision) -> str:
     found = "; ".join(flips) or "no SM count and no budget"
     return "\n".join(
         [
-            f'!!! {kind} "{escape(given.winner)}{escape(machine)}"',
+            f'!!! {kind} "{decided(given.winner)}{escape(machine)}"',
             f"    {escape(given.reason)}.",
             "",
             f"    What would flip it: {found}.",
@@ -138,6 +142,19 @@ def codes() -> str:
     return table(["code", "what it means"], [[f"`{code}`", escape(text)] for code, text in CODES.items()])
 
 
+def impact(changes: Sequence[Change]) -> str:
+    """Every change as a table row, and how many there are of each kind: for a pull request."""
+    body = [[c.kind, f"`{c.path}:{c.line}`", escape(c.old), escape(c.new)] for c in changes]
+    return f"{table(['what', 'where', 'old', 'new'], body)}\n\n{impact_summary(changes)}"
+
+
+def census(pages: Mapping[str, Counter[str]]) -> str:
+    """How many numbers and fences of each kind each page has, and all together."""
+    body = [[f"`{path}`", *(str(counts[kind]) for kind in KINDS)] for path, counts in pages.items()]
+    sums = total(pages.values())
+    return table(["page", *KINDS], [*body, ["**all**", *(f"**{sums[kind]}**" for kind in KINDS)]])
+
+
 def table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
     """A Markdown table of cells that are Markdown already."""
     rule = ["---"] * len(head)
@@ -152,7 +169,7 @@ def _summary(given: Decision) -> list[str]:
         number(megabytes(b.bytes), b.bytes),
         number(round_to(int(a.grid), 0, ","), a.grid),
         number(round_to(int(b.grid), 0, ","), b.grid),
-        f"**{escape(given.winner)}**",
+        decided(given.winner),
     ]
 
 
@@ -179,8 +196,8 @@ def _row_of_verdicts(gpu: Machine) -> Iterable[str]:
         except MissingFigure:
             yield NOTHING
         else:
-            words = {"NEITHER": "**NEITHER**", given.coarse.label: "fuse"}
-            yield words.get(given.winner, "split")
+            words = {"NEITHER": "NEITHER", given.coarse.label: "fuse"}
+            yield decided(words.get(given.winner, "split"))
 
 
 def _cell(cell: Cell) -> str:

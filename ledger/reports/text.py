@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from ledger.decision import Decision
 from ledger.decisions.question import Question
 from ledger.machine import Machine
 from ledger.option import Option
+from ledger.prose.census import KINDS, total
+from ledger.prose.fix import Proposal
+from ledger.prose.impact import Change
 from ledger.reports.lines import (
     MACHINE_HEAD,
     derivations,
     flip_sentence,
+    impact_summary,
     machine_row,
     rows,
     shape_text,
@@ -69,6 +74,29 @@ def decisions(questions: Mapping[str, Question]) -> str:
 def machines(catalogue: Iterable[Machine]) -> str:
     """Every machine in a row."""
     return _table([MACHINE_HEAD, *map(machine_row, catalogue)])
+
+
+def proposal(given: Proposal) -> str:
+    """A sentence as it stands, and as it would read."""
+    place = f"{given.finding.path}:{given.finding.line}:{given.finding.column}: {given.finding.code}"
+    return "\n".join([place, *_prefixed("- ", given.old), *_prefixed("+ ", given.new)])
+
+
+def impact(changes: Sequence[Change]) -> str:
+    """Every change with its place, old and new, and how many there are of each kind."""
+    lines = [f"{c.path}:{c.line}:{c.column}: {c.kind}: {c.old} → {c.new}" for c in changes]
+    return "\n".join([*lines, impact_summary(changes)])
+
+
+def census(pages: Mapping[str, Counter[str]]) -> str:
+    """How many numbers and fences of each kind each page has, and all together."""
+    body = [[path, *(str(counts[kind]) for kind in KINDS)] for path, counts in pages.items()]
+    sums = total(pages.values())
+    return _table([["page", *KINDS], *body, ["all", *(str(sums[kind]) for kind in KINDS)]])
+
+
+def _prefixed(prefix: str, text: str) -> list[str]:
+    return [f"{prefix}{line}" for line in text.splitlines()]
 
 
 def _summary(decision: Decision) -> str:

@@ -108,7 +108,7 @@ MISTAKES = [
         "{{ thing().size + thing().count }}",
         [(1, 4, "broken", "cannot add size (bytes) and 3 (plain number)")],
     ),
-    ("{{ a b }}", [(1, 6, "broken", "expected token 'end of print statement', got 'b'")]),
+    ("{{ a b }}", [(1, 6, "broken", "expected token ')', got 'b'")]),
     ("x\n{% fro i in items %}", [(2, 4, "broken", "Encountered unknown tag 'fro'.")]),
     ("---\na: 1\n---\n{% if year %}", [(4, 7, "broken", "Unexpected end of template. Jinja was looking for the"
       " following tags: 'elif' or 'else' or 'endif'. The innermost block that needs to be closed is 'if'.")]),
