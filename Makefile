@@ -21,10 +21,12 @@ test: $(READY) lint check ## everything that must pass
 build: $(READY) ## the site, in site/; a build that fails leaves the last one in place
 	rm -rf .site.next
 	$(BIN)/mkdocs build --strict --site-dir .site.next
+	$(BIN)/ledger check docs --site .site.next
 	rm -rf site && mv .site.next site
 
 check: $(READY) ## where pages and library disagree
-	$(BIN)/ledger check docs README.md
+	$(BIN)/ledger check docs README.md CONTRIBUTING.md CHANGELOG.md
+	$(BIN)/ledger census docs README.md
 
 lint: $(READY) ## style, types, and which way imports run
 	$(BIN)/ruff check .
