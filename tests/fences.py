@@ -215,7 +215,7 @@ class ConsoleParser:
 def _called(run: Runner, words: Sequence[str]) -> tuple[int, str]:
     """The exit code of a command, and what a terminal of 80 columns shows of it."""
     shown = io.StringIO()
-    terminal = mock.patch.dict(os.environ, {"COLUMNS": "80", "NO_COLOR": "1"})
+    terminal = mock.patch.dict(os.environ, {"COLUMNS": "80", "NO_COLOR": "1", "CI": ""})
     with (
         terminal,
         contextlib.chdir(ROOT),

@@ -464,8 +464,14 @@ def test_runs_the_command_itself():
 
 
 def test_pytest_runs_pages_and_docstrings_once_each(tmp_path):
-    for name in ("conftest.py", "pyproject.toml", "tests/fences.py"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+    for name in (
+        "conftest.py",
+        "pyproject.toml",
+        "tests/fences.py",
+        "ledger/prose/__init__.py",
+        "ledger/prose/fences.py",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     files = {
         "docs/index.md": [*FRONT, *fenced('py title="x"', ["1 / 0"], indent="    ")],
