@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install serve test build check lint format lock clean
+.PHONY: help install serve test build check mutants lint format lock clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +27,9 @@ build: $(READY) ## the site, in site/; a build that fails leaves the last one in
 check: $(READY) ## where pages and library disagree
 	$(BIN)/ledger check docs README.md CONTRIBUTING.md CHANGELOG.md
 	$(BIN)/ledger census docs README.md
+
+mutants: $(READY) ## what could change in the rule, the decisions or a figure and go unnoticed
+	$(BIN)/python -m tests.mutants
 
 lint: $(READY) ## style, types, and which way imports run
 	$(BIN)/ruff check .

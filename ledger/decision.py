@@ -7,6 +7,7 @@ fewest bytes win. If none is usable the answer is NEITHER: re-tile, do not choos
 from __future__ import annotations
 
 import math
+from bisect import bisect
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -233,6 +234,7 @@ def _edges(
     limit: Literal["SMs", "budget"], now: int, winner: str, tried: list[tuple[int, Choice]]
 ) -> list[Flip]:
     """The first change of winner on either side of today's limit, from values tried in any order."""
-    above = sorted((n, w) for n, w in tried if n > now and w != winner)
-    below = sorted(((n, w) for n, w in tried if n < now and w != winner), reverse=True)
-    return [Flip(limit, n, w) for side in (below, above) for n, w in side[:1]]
+    changed = sorted((n, w) for n, w in tried if w != winner)
+    today = bisect(changed, (now,))
+    nearest = (*changed[:today][-1:], *changed[today:][:1])
+    return [Flip(limit, n, w) for n, w in nearest]

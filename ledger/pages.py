@@ -26,7 +26,6 @@ NAMES: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "formulas": markdown.formulas,
         "summary": markdown.summary,
         "truth_table": markdown.truth_table,
-        "machine_table": markdown.machine_table,
         "machine_figures": markdown.machine_figures,
         "verdicts": markdown.verdicts,
         "codes": markdown.codes,

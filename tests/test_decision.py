@@ -106,14 +106,38 @@ def test_coarse_and_fine_are_the_two_options():
     assert (turned.coarse, turned.fine) == (decision.b, decision.a)
 
 
-def test_flips_are_the_nearest_edges_on_either_side():
-    decision = made((4, 64, 50 * KB), (70, 512, 80 * KB))
-    assert decision.winner == "B"
-    assert decision.flips() == (
-        Flip("SMs", 64, "A"),
-        Flip("SMs", 513, "NEITHER"),
-        Flip("budget", 80 * KB - 1, "NEITHER"),
-    )
+FLIPS = [
+    # A, B, winner today, then each flip: SMs below 132 and above, budget below 100 KB and above
+    (
+        (4, 64, 50 * KB),
+        (70, 512, 80 * KB),
+        "B",
+        [("SMs", 64, "A"), ("SMs", 513, "NEITHER"), ("budget", 80 * KB - 1, "NEITHER")],
+    ),
+    (
+        (4, 200, 30 * KB),
+        (7, 300, 20 * KB),
+        "A",
+        [("SMs", 201, "B"), ("budget", 30 * KB - 1, "B")],  # further off, NEITHER from 301 and below 20 KB
+    ),
+    (
+        (4, 200, 120 * KB),
+        (7, 200, 10 * KB),
+        "B",
+        [("SMs", 201, "NEITHER"), ("budget", 10 * KB - 1, "NEITHER"), ("budget", 120 * KB, "A")],
+    ),
+    ((4, 200, 120 * KB), (2, 200, 150 * KB), NEITHER, [("budget", 120 * KB, "A")]),  # B only from 150 KB
+    ((4, 132, BUDGET), (7, 132, BUDGET), "A", [("SMs", 133, "NEITHER"), ("budget", BUDGET - 1, "NEITHER")]),
+    ((1, 200, 2), (2, 200, 2), "A", [("SMs", 201, "NEITHER"), ("budget", 1, "NEITHER")]),
+    ((1, 200, 1), (2, 200, 1), "A", [("SMs", 201, "NEITHER")]),  # a budget is above zero: no less than 1
+]
+
+
+@pytest.mark.parametrize(("a", "b", "winner", "flips"), FLIPS)
+def test_flips_are_the_nearest_edges_on_either_side(a, b, winner, flips):
+    decision = made(a, b)
+    assert decision.winner == winner
+    assert decision.flips() == tuple(Flip(*flip) for flip in flips)
 
 
 @pytest.mark.parametrize("limit", ["sm_count", "budget"])
@@ -125,10 +149,6 @@ def test_a_flip_is_exact(limit):
             step = 1 if flip.at < now else -1  # back towards today
             assert replace(decision, **{limit: flip.at}).winner == flip.winner
             assert replace(decision, **{limit: flip.at + step}).winner == decision.winner
-
-
-def test_where_no_smaller_limit_changes_the_verdict_no_flip_is_named():
-    assert made((1, 200, 1), (2, 200, 1)).flips() == (Flip("SMs", 201, "NEITHER"),)
 
 
 BAD = [
@@ -153,6 +173,10 @@ def test_bad_input_says_subject_allowed_and_found(changes, message):
     with pytest.raises(BadValue) as raised:
         replace(made((1, *FULL), (2, *FULL)), **changes)
     assert str(raised.value) == message
+
+
+def test_an_option_brings_no_new_work_unless_it_says_so():
+    assert Option("A", 1, 1, 1).epilogue == Epilogue(bytes=0, launches=0, work="nothing new")
 
 
 def test_a_line_takes_its_unit_and_refuses_another():

@@ -78,6 +78,16 @@ def test_a_decision_s_docstring_says_what_is_counted_and_what_is_not(slug):
     assert all(f"        {name}: " in text for name in QUESTIONS[slug].parameters)
 
 
+def test_a_question_s_summary_is_the_first_line_of_that_docstring():
+    summary = "One block per tile of C against ``split`` blocks per tile, each over its share of K."
+    assert QUESTIONS["split-k"].summary == summary
+
+
+def test_the_reference_s_gemm_is_square():
+    shape = decision("gemm-epilogue").shape
+    assert shape["m"] == shape["n"] == shape["k"]
+
+
 BUDGETS = [
     ("split-k", "h200", None, 228 * 1024),
     ("norm-rope-quant", "h200", None, 192 * 1024),
@@ -152,6 +162,11 @@ def test_bad_input_names_the_subject_what_is_allowed_and_what_was_found(ask, err
     with pytest.raises(error) as raised:
         ask()
     assert message in str(raised.value)
+
+
+@pytest.mark.parametrize("edge", [1, 2**53])
+def test_a_parameter_reaches_from_1_to_2_to_the_53(edge):
+    assert decision("split-k", m=edge).shape["m"] == edge
 
 
 @pytest.mark.parametrize("whole", [4, 4.0, machine("h200").having(sm_count=4).sm_count])

@@ -111,11 +111,6 @@ def machines(chosen: Iterable[Machine]) -> str:
     return table(MACHINE_HEAD, [[escape(cell) for cell in machine_row(each)] for each in chosen])
 
 
-def machine_table() -> str:
-    """The whole catalogue in a row each."""
-    return machines(catalogue().values())
-
-
 def machine_figures(key: str) -> str:
     """Every figure of a machine with its kind and source."""
     body = []
