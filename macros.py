@@ -13,24 +13,21 @@ sys.dont_write_bytecode = True  # two saves within a second would leave stale by
 
 def define_env(env):
     """Called by the site generator at each build, and by ``ledger check``."""
-    is_site = hasattr(env, "conf")
     try:
         forget_stale_modules()
         from ledger import pages
-        from ledger.prose import site
 
         pages.define_names(env)
+    except SystemExit:  # a strict build whose pages have findings
+        raise
     except Exception as error:  # an author's slip in the library must not end the server
-        if not is_site:
+        if not hasattr(env, "on_page_markdown"):  # it is not MkDocs that asks
             raise
         complaint = f"{place_of(error)}: the library cannot be loaded: {error}"
         LOG.warning(complaint)
         if env.conf["strict"]:
             sys.exit(f"{complaint}; nothing was built, the last good site is where it was")
         env.show_page = lambda page: f"# The library cannot be loaded\n\n    {complaint}\n"
-    else:
-        if is_site:
-            env.show_page = site.check_site(env)
 
 
 def on_pre_page_macros(env):

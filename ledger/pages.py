@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
 from ledger.decisions import QUESTIONS, decision
 from ledger.machine import machine, machines
-from ledger.prose.book import register
+from ledger.prose import attach
 from ledger.reports import markdown
 from ledger.sources import sources
-from ledger.traced import ceil_div, in_unit, largest, smallest
+from ledger.traced import in_unit
 from ledger.units import FLOPS
 
 NAMES: Mapping[str, Callable[..., Any]] = MappingProxyType(
@@ -30,15 +29,11 @@ NAMES: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "verdicts": markdown.verdicts,
         "codes": markdown.codes,
         "parameters": markdown.parameters,
-        "ceil": math.ceil,
-        "ceil_div": ceil_div,
         "flops": lambda count: in_unit(count, FLOPS),
-        "largest": largest,
-        "smallest": smallest,
     }
 )
 
 
 def define_names(env: Any) -> None:
-    """Give a site's ``env`` the page language and every name above."""
-    register(env, NAMES, sources())
+    """Give a site's ``env`` the page language and every name above; under MkDocs, check its pages."""
+    attach(env, {}, functions=NAMES, sources=sources())

@@ -78,8 +78,8 @@ def test_a_decision_s_docstring_says_what_is_counted_and_what_is_not(slug):
     assert all(f"        {name}: " in text for name in QUESTIONS[slug].parameters)
 
 
-def test_a_question_s_summary_is_the_first_line_of_that_docstring():
-    summary = "One block per tile of C against ``split`` blocks per tile, each over its share of K."
+def test_a_question_s_summary_is_the_first_line_of_that_docstring_as_plain_text():
+    summary = "One block per tile of C against split blocks per tile, each over its share of K."
     assert QUESTIONS["split-k"].summary == summary
 
 

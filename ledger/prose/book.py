@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from jinja2 import FileSystemLoader
+from jinja2.defaults import DEFAULT_NAMESPACE
 
 from ledger.errors import DataError, LedgerError
 from ledger.prose.account import account
@@ -16,12 +20,21 @@ from ledger.prose.finding import Finding
 from ledger.prose.language import cited, declared, holds, reads
 from ledger.prose.page import Page, read_page
 from ledger.prose.rendering import Names, Rendered, render
+from ledger.prose.values import callables, citable, traced
+from ledger.traced import ceil_div, largest, smallest
 
 # What mkdocs-macros and the site generator hand to pages while they build.
 LATE = frozenset(
     "config environment extra files filters filters_builtin fix_url git macros macros_info navigation now"
     " page plugin context".split()
 )
+# The arithmetic of pages that has no sign of its own.
+ARITHMETIC: Mapping[str, Callable[..., Any]] = MappingProxyType(
+    {"ceil": math.ceil, "ceil_div": ceil_div, "largest": largest, "smallest": smallest}
+)
+# Names that mean something on every page, so that no book can give them to something else.
+_JINJA = frozenset(DEFAULT_NAMESPACE) | {*"true false none loop self super caller varargs kwargs".split()}
+RESERVED = LATE | _JINJA | ARITHMETIC.keys() | {"reads", "holds", "cited", "plain"}
 
 
 @dataclass
@@ -43,16 +56,28 @@ class Collector:
         return function
 
 
-def register(env: Any, functions: Mapping[str, Any], sources: Mapping[str, Any]) -> None:
-    """Give a site's ``env`` the page language, and functions of the book's own."""
+def register(
+    env: Any,
+    functions: Mapping[str, Any],
+    sources: Mapping[str, Any],
+    values: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
+    """Give a site's ``env`` the page language, and functions and values of the book's own.
+
+    Raises:
+        BadValue: a function, a source or a value is none, or its name cannot be used on a page.
+    """
+    known = citable(sources)
 
     def cite(text: str, key: str) -> Any:
-        return cited(text, key, sources)
+        return cited(text, key, known)
 
-    for name, function in functions.items():
+    for name, function in {**ARITHMETIC, **callables(functions, RESERVED)}.items():
         env.macro(function, name)
     for name, language in {"reads": reads, "holds": holds, "cited": cite, "plain": declared}.items():
         env.filter(language, name)
+    for name, value in traced(values, RESERVED | functions.keys()).items():
+        env.variables[name] = value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +86,15 @@ class Book:
 
     root: Path
     names: Names
+    define: Callable[[], Names] | None = None  # asks the module for its names once more
+
+    def again(self) -> Book:
+        """The same book with its values asked for once more: as they are with other inputs.
+
+        Raises:
+            LedgerError: the module cannot give them.
+        """
+        return replace(self, names=self.define()) if self.define else self
 
     def render(self, path: Path) -> Rendered:
         """One page with its values in place."""
@@ -103,9 +137,8 @@ def find_book(start: Path, module_name: str = "macros") -> Book | None:
     for folder in (start, *start.parents):
         module = folder / f"{module_name}.py"
         if module.is_file():
-            env = Collector()
-            _define(module, env)
-            return Book(root=folder, names=names_of(env))
+            define = partial(_defined, module)
+            return Book(root=folder, names=define(), define=define)
     return None
 
 
@@ -123,8 +156,9 @@ def pages(paths: Iterable[Path]) -> Iterator[Path]:
     return iter(sorted(found))
 
 
-def _define(path: Path, env: Collector) -> None:
-    """Let the book's module give its names to an ``env``."""
+def _defined(path: Path) -> Names:
+    """The names that the book's module gives to an ``env``."""
+    env = Collector()
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None, "a .py file has a spec"
     assert spec.loader is not None, "and a loader"
@@ -135,6 +169,7 @@ def _define(path: Path, env: Collector) -> None:
         if define is None:
             raise DataError(f"{path}: has no define_env(env), which gives names to the pages")
         define(env)
+        return names_of(env)
     except LedgerError:
         raise
     except Exception as error:

@@ -40,15 +40,15 @@ def impact(book: Book, paths: Iterable[Path], values: Mapping[str, Scalar]) -> l
     """Every sentence, cell, claim and verdict that would change, flips first. Nothing is written.
 
     Raises:
-        UnknownName: no page depends on an input of that name.
+        UnknownName: neither the book's values nor its pages depend on an input of that name.
         LedgerError: a value is not one that the library takes.
     """
     changes: set[Change] = set()
-    met: set[str] = set()
+    other, met = _with(book, values)
     for path in pages(paths):
         now = book.render(path)
         with overriding(values) as override:
-            then = book.render(path)
+            then = other.render(path)
         met |= override.met
         _refuse(now, then, values)
         changes |= {*_of_uses(now.uses, then.uses), *_of_outputs(now, then)}
@@ -58,12 +58,24 @@ def impact(book: Book, paths: Iterable[Path], values: Mapping[str, Scalar]) -> l
     return sorted(changes)
 
 
+def _with(book: Book, values: Mapping[str, Scalar]) -> tuple[Book, set[str]]:
+    """The book with other values in place of its own, and the names of the inputs that it gave a value."""
+    with overriding(values) as override:
+        try:
+            return book.again(), override.met
+        except LedgerError as error:
+            raise LedgerError(f"{_settings(values)}: {error}") from None
+
+
 def _refuse(now: Rendered, then: Rendered, values: Mapping[str, Scalar]) -> None:
     broken = {f.message for f in then.findings if f.code == "broken"}
     new = sorted(broken - {f.message for f in now.findings})
     if new:
-        given = ", ".join(f"{name}={value}" for name, value in values.items())
-        raise LedgerError(f"{given}: {new[0]}")
+        raise LedgerError(f"{_settings(values)}: {new[0]}")
+
+
+def _settings(values: Mapping[str, Scalar]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in values.items())
 
 
 def _of_uses(now: Iterable[Use], then: Iterable[Use]) -> Iterator[Change]:

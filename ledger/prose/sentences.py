@@ -46,6 +46,10 @@ _STRUCTURE = re.compile(
     r"|&#?\w+;|:[a-z0-9_+-]+:|<!--[\s\S]*?-->",  # an entity, an emoji, a comment
     re.MULTILINE,
 )
+# Without Pygments the parser knows no options of a fence, and would take one with a title for running text.
+_OPTIONS = re.compile(
+    r"^([ \t>]*(?:`{3,}|~{3,})[ \t]*[\w#.+-]+)[ \t]+(?:title|title_mode|hl_lines|linenums)=.*$", re.MULTILINE
+)
 _QUIET = {"code", "kbd", "math", "pre", "samp", "script", "style", "textarea"}
 _SHOWN_ATTRIBUTES = {"alt", "title", "aria-label", "summary", "label"}
 _VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
@@ -130,7 +134,7 @@ def _replaced(text: str, marks: Iterable[Mark]) -> str:
 def _html(text: str) -> str:
     parser = _markdown()
     parser.reset()
-    html: str = parser.convert(text)
+    html: str = parser.convert(_OPTIONS.sub(r"\1", text))
     return html
 
 

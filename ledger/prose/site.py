@@ -3,13 +3,57 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ledger.prose.book import Book, names_of
+from ledger.errors import LedgerError
+from ledger.prose.book import Book, names_of, register
 
 LOG = logging.getLogger("mkdocs.plugins.ledger")
+
+
+def attach(
+    env: Any, values: Mapping[str, Any], functions: Mapping[str, Any], sources: Mapping[str, Any]
+) -> None:
+    """Give an ``env`` the page language and a book's names; where MkDocs builds a site, check its pages.
+
+    Raises:
+        LedgerError: a name, a value, a function or a source cannot be used, and it is not MkDocs that asks.
+    """
+    try:
+        register(env, functions, sources, values)
+    except LedgerError as error:
+        if not calls_hooks(env):
+            raise
+        env.show_page = _unusable(env, str(error))
+    else:
+        if calls_hooks(env):
+            env.show_page = check_site(env)
+
+
+def show_page(env: Any) -> None:
+    """Show a page as it was checked: called by mkdocs-macros ahead of each page."""
+    shown = env.show_page(env.page)
+    if shown is not None:
+        env.markdown = shown
+        env.page.meta["render_macros"] = False
+
+
+def calls_hooks(env: Any) -> bool:
+    """Whether an ``env`` is that of MkDocs, which defines names once and calls hooks for each page.
+
+    Zensical defines names anew for each page and calls no hook; ``ledger check`` builds nothing.
+    """
+    return hasattr(env, "conf") and hasattr(env, "on_page_markdown")
+
+
+def _unusable(env: Any, complaint: str) -> Callable[[Any], str]:
+    """What shows the complaint on each page; a strict build ends here instead."""
+    if env.conf["strict"]:
+        stop(f"{complaint}; nothing was built, the last good site is where it was")
+    LOG.warning("%s", complaint)
+    return lambda page: f"# The values cannot be used\n\n    {complaint}\n"
 
 
 def check_site(env: Any) -> Callable[[Any], str | None]:

@@ -115,6 +115,7 @@ INNOCENT = [
     "---\nicon: material/12\nweight: 3\n---\ntext",
     "<!-- not run: why -->\n```text\n12\n```",
     "```python\nx = 12\n```",
+    '```python title="x.py" linenums="1"\nx = 12\n\n\ny = 13\n```',
     "```pycon\n>>> 12\n12\n```",
     "```console\n$ ledger --sm-count 12\n```",
 ]
