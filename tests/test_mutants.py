@@ -67,7 +67,7 @@ REPORTS = [
     ([Outcome(CODE, "")], [SAME], 0, "1 changes survive since they change nothing"),
     ([Outcome(CODE, "check")], [SAME], 1, "  a.py: a = b < c (noticed by check)"),
     ([], [SAME], 1, "  a.py: a = b < c (no such change)"),
-    ([Outcome(FIGURE, "", ("p.md:1:1",))], [], 0, "  m.toml:1:1: x.n: 1 -> 2; shown at p.md:1:1"),
+    ([Outcome(FIGURE, "", ("p.md:1:1",))], [], 1, "  m.toml:1:1: x.n: 1 -> 2; shown at p.md:1:1"),
 ]
 
 
