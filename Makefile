@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install serve test build check mutants lint format lock clean
+.PHONY: help install serve test build check mutants bench lint format lock clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ check: $(READY) ## where pages and library disagree
 
 mutants: $(READY) ## what could change in the rule, the decisions or a figure and go unnoticed
 	$(BIN)/python -m tests.mutants
+
+bench: $(READY) ## what the page language costs a build; BENCH=--large for 1,000 chapters
+	$(BIN)/python tests/bench/prose.py $(BENCH)
 
 lint: $(READY) ## style, types, and which way imports run
 	$(BIN)/ruff check .

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from jinja2 import TemplateError
 
 from ledger.prose.fences import read
 from ledger.prose.finding import Edit, Finding
-from ledger.prose.numeral import numerals
+from ledger.prose.numeral import numerals, stated
 from ledger.prose.page import Page
 from ledger.prose.rendering import Output, Rendered, Shown
 from ledger.prose.sentences import Place, placed
@@ -17,6 +18,9 @@ from ledger.traced import dimension_of, plain
 from ledger.units import write
 
 _COMPUTE = 'compute it with {{ … | reads("…") }}, cite it, or declare it plain'
+# A tag of a page that is no template, or what begins one.
+_TAG = re.compile(r"\{\{[^{}]{0,999}\}\}|\{%[^{}]{0,999}%\}|\{\#[^{}]{0,999}\#\}|\{[{%\#]")
+_TITLE = re.compile(r'\btitle="([^"\n]*)"')
 _CLAIM = 'state it as a claim, {{ (…) | holds("…") }}'
 
 
@@ -26,8 +30,8 @@ def account(page: Page, rendered: Rendered) -> Iterator[Finding]:
     yield from _front_matter(page)
     try:
         found = placed(page.body)
-    except TemplateError:
-        return  # reported by the rendering
+    except TemplateError:  # reported by the rendering
+        found = placed(_TAG.sub(lambda tag: re.sub(r"[^\n]", " ", tag[0]), page.body))
     outputs = {output.tag.start: output for output in rendered.outputs}
     for mark, place in found:
         if place is Place.CODE:
@@ -40,7 +44,7 @@ def account(page: Page, rendered: Rendered) -> Iterator[Finding]:
 
 def _typed(page: Page, offset: int, text: str) -> Finding:
     line, column = page.place(offset)
-    mend = _COMPUTE if text[0].isdigit() else _CLAIM
+    mend = _CLAIM if text[0].isalpha() else _COMPUTE
     return Finding(page.path, line, column, "typed", f"nobody vouches for {text!r}", mend)
 
 
@@ -90,12 +94,15 @@ def _with_reading(page: Page, tag: Tag, text: str) -> Edit:
 def _front_matter(page: Page) -> Iterator[Finding]:
     """The numerals of the texts in the front matter that a reader sees: title and description."""
     for offset, text in page.shown_meta():
-        for numeral in numerals(text):
+        for numeral in stated(text):
             yield _typed(page, offset + numeral.start, numeral.text)
 
 
 def _fences(page: Page) -> Iterator[Finding]:
     for fence in read(page.text):
+        for title in _TITLE.finditer(page.text, *page.line_span(fence.first)):
+            for numeral in stated(title[1]):
+                yield _typed(page, title.start(1) + numeral.start, numeral.text)
         if fence.problem:
             number, message = fence.problem
             yield Finding(page.path, number, 1, "untested", message, "mend the fence")

@@ -6,12 +6,12 @@ import importlib.util
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from jinja2 import FileSystemLoader
+from jinja2 import FileSystemLoader, TemplateError
 from jinja2.defaults import DEFAULT_NAMESPACE
 
 from ledger.errors import DataError, LedgerError
@@ -20,8 +20,9 @@ from ledger.prose.finding import Finding
 from ledger.prose.language import cited, declared, holds, reads
 from ledger.prose.page import Page, read_page
 from ledger.prose.rendering import Names, Rendered, render
+from ledger.prose.sites import tags
 from ledger.prose.values import callables, citable, traced
-from ledger.traced import ceil_div, largest, smallest
+from ledger.traced import Traced, ceil_div, largest, smallest
 
 # What mkdocs-macros and the site generator hand to pages while they build.
 LATE = frozenset(
@@ -67,26 +68,46 @@ def register(
     Raises:
         BadValue: a function, a source or a value is none, or its name cannot be used on a page.
     """
-    known = citable(sources)
-
-    def cite(text: str, key: str) -> Any:
-        return cited(text, key, known)
-
     for name, function in {**ARITHMETIC, **callables(functions, RESERVED)}.items():
         env.macro(function, name)
-    for name, language in {"reads": reads, "holds": holds, "cited": cite, "plain": declared}.items():
-        env.filter(language, name)
+    language = {"reads": reads, "holds": holds, "cited": _Cited(citable(sources)), "plain": declared}
+    for name, each in language.items():
+        env.filter(each, name)
     for name, value in traced(values, RESERVED | functions.keys()).items():
         env.variables[name] = value
 
 
+@dataclass(frozen=True)
+class _Cited:
+    """The filter ``cited``; one is equal to another with the same sources."""
+
+    sources: Mapping[str, Any]
+
+    def __call__(self, text: str, key: str) -> Any:
+        return cited(text, key, self.sources)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A page as it was rendered, with all it was made of."""
+
+    page: Page
+    used: dict[str, tuple[Any, ...]]  # what each name in its tags stood for
+    rendered: Rendered
+
+
 @dataclass(frozen=True, kw_only=True)
 class Book:
-    """A folder with a ``macros`` module, and what its pages can name."""
+    """A folder with a ``macros`` module, and what its pages can name.
+
+    With ``kept``, which can outlive the book, a page is rendered anew only if its text or what its names
+    stand for has changed. Whoever alters the library's values between two renderings must do without.
+    """
 
     root: Path
     names: Names
     define: Callable[[], Names] | None = None  # asks the module for its names once more
+    kept: dict[Path, Kept] | None = field(default=None, repr=False)
 
     def again(self) -> Book:
         """The same book with its values asked for once more: as they are with other inputs.
@@ -104,9 +125,26 @@ class Book:
         except DataError as error:
             finding = Finding(shown, 1, 1, "broken", str(error), "save the page as UTF-8 text")
             return Rendered(page=Page(shown, ""), markdown="", findings=(finding,))
-        rendered = render(page, self.names, FileSystemLoader([self.root / "docs", self.root]))
+        if self.kept is None:
+            return self._rendered(page)
+        kept = self.kept.get(path)
+        if kept and kept.page == page and kept.used == _used(kept.used, self.names):
+            return kept.rendered
+        self.kept.pop(path, None)
+        rendered = self._rendered(page)
+        used = _used(_words(page), self.names)
+        if used is not None:
+            self.kept[path] = Kept(page, used, rendered)
+        return rendered
+
+    def _rendered(self, page: Page) -> Rendered:
+        rendered = render(page, self.names, self._loader)
         findings = {*rendered.findings, *account(page, rendered)}
         return replace(rendered, findings=tuple(sorted(findings)))
+
+    @cached_property
+    def _loader(self) -> FileSystemLoader:
+        return FileSystemLoader([self.root / "docs", self.root])
 
     def check(self, paths: Iterable[Path]) -> list[Finding]:
         """The findings of all pages, sorted by place.
@@ -115,6 +153,34 @@ class Book:
             DataError: a path does not exist.
         """
         return sorted(finding for path in pages(paths) for finding in self.render(path).findings)
+
+
+def _words(page: Page) -> set[str]:
+    """The names in a page's tags."""
+    try:
+        return {token.text for tag in tags(page.body) for token in tag.tokens if token.kind == "name"}
+    except TemplateError:
+        return {"include"}  # what blanking its faulty tag leaves may include another file
+
+
+def _used(words: Iterable[str], names: Names) -> dict[str, tuple[Any, ...]] | None:
+    """What each of these names stands for; None if a page can change while all of that stays the same."""
+    tables = (names.functions, names.filters, names.variables)
+    used = {word: tuple(_known_by(table.get(word)) for table in tables) for word in words}
+    functions = (each for found in used.values() for each in found[:2] if each is not None)
+    if used.keys() & {"include", "import", "from", "extends"}:
+        return None
+    return used if all(_is_of_the_library(each) for each in functions) else None
+
+
+def _known_by(found: Any) -> Any:
+    """What tells a value from another one: of a traced number its expression, which holds its inputs."""
+    return (found.node, found.dimension) if isinstance(found, Traced) else found
+
+
+def _is_of_the_library(function: Any) -> bool:
+    """Whether a function gives the same for the same; one of the author's own may read a file or a clock."""
+    return str(getattr(function, "__module__", "")).partition(".")[0] in {__name__.partition(".")[0], "math"}
 
 
 def names_of(env: Any) -> Names:

@@ -7,6 +7,7 @@ itself cannot survive is reported, its tag is blanked, and the page is rendered 
 from __future__ import annotations
 
 import sys
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -267,9 +268,11 @@ class _Attempt:
 
     def _tag_at(self, offset: int, body: str) -> Tag | None:
         try:
-            return next((t for t in tags(body) if t.start <= offset < t.end), None)
+            found = tags(body)
         except TemplateError:
             return None
+        index = bisect_right(found, offset, key=lambda tag: tag.start) - 1
+        return found[index] if index >= 0 and offset < found[index].end else None
 
     def _word_at(self, page: Page, offset: int, name: str) -> int:
         """Where a name stands in the tag at an offset, or that offset."""
@@ -289,7 +292,8 @@ class _Environment(jinja2.Environment):
 
     def __init__(self, attempt: _Attempt, loader: jinja2.BaseLoader | None) -> None:
         self.attempt = attempt
-        super().__init__(loader=loader, undefined=_undefined_for(attempt))
+        # A page is compiled to be rendered once: nothing is worth its optimising.
+        super().__init__(loader=loader, undefined=_undefined_for(attempt), optimized=False)
 
     def preprocess(self, source: str, name: str | None = None, filename: str | None = None) -> str:
         """The text that is compiled in place of the source."""

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ledger.errors import LedgerError
-from ledger.prose.book import Book, names_of, register
+from ledger.prose.book import Book, Kept, names_of, pages, register
+from ledger.prose.rendering import Rendered
 
+_KEPT: dict[Path, Kept] = {}  # from one build of a server to the next; gone when the library is loaded anew
 LOG = logging.getLogger("mkdocs.plugins.ledger")
 
 
@@ -63,8 +65,9 @@ def check_site(env: Any) -> Callable[[Any], str | None]:
     None where the page waits for names that only the generator knows.
     A strict build ends here if there are findings: the generator has not touched the last good site yet.
     """
-    book = Book(root=Path(env.project_dir), names=names_of(env))
-    findings = book.check([Path(env.conf["docs_dir"])])
+    book = Book(root=Path(env.project_dir), names=names_of(env), kept=_KEPT)
+    checked: dict[Path, Rendered] = {path: book.render(path) for path in pages([Path(env.conf["docs_dir"])])}
+    findings = sorted(finding for rendered in checked.values() for finding in rendered.findings)
     for finding in findings:
         LOG.warning("%s", finding)
     if findings and env.conf["strict"]:
@@ -73,7 +76,8 @@ def check_site(env: Any) -> Callable[[Any], str | None]:
         )
 
     def show(page: Any) -> str | None:
-        rendered = book.render(Path(page.file.abs_src_path))
+        path = Path(page.file.abs_src_path)
+        rendered = checked[path] if path in checked else book.render(path)
         return None if rendered.is_late else rendered.markdown
 
     return show

@@ -59,25 +59,27 @@ def tokens(text: str) -> tuple[Token, ...]:
     found = []
     position = 0
     for _, kind, value in _LEXER.tokeniter(text, None):
-        while not text.startswith(value, position):
-            position += 1
+        position = max(position, text.find(value, position))
         found.append(Token(position, kind, value))
         position += len(value)
     return tuple(found)
 
 
-def tags(text: str) -> Iterator[Tag]:
+@lru_cache(maxsize=4)
+def tags(text: str) -> tuple[Tag, ...]:
     """The tags of a template that hold expressions or statements."""
+    found = []
     inside: list[Token] = []
     start: Token | None = None
     for token in tokens(text):
         if token.kind in {"variable_begin", "block_begin"}:
             start, inside = token, []
         elif token.kind in {"variable_end", "block_end"} and start is not None:
-            yield Tag(start.start, token.end, start.kind == "variable_begin", tuple(inside))
+            found.append(Tag(start.start, token.end, start.kind == "variable_begin", tuple(inside)))
             start = None
         elif start is not None and token.kind != "whitespace":
             inside.append(token)
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def mark(text: str, filters: Set[str], functions: Set[str], first: tuple[int, in
     Raises:
         jinja2.TemplateSyntaxError: the text is not a template.
     """
-    found = list(tags(text))
+    found = tags(text)
     watched = [each for tag in found for each in calls(tag, filters, functions)]
     outputs = [tag for tag in found if tag.is_output and tag.tokens]
     ahead: dict[int, str] = {}  # what is put in ahead of a token that begins there
