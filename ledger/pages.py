@@ -8,6 +8,7 @@ from typing import Any
 
 from ledger.decisions import QUESTIONS, decision
 from ledger.machine import machine, machines
+from ledger.occupancy import occupancy
 from ledger.prose import attach
 from ledger.reports import markdown
 from ledger.sources import sources
@@ -18,6 +19,7 @@ NAMES: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         "decision": decision,
         "machine": machine,
+        "occupancy": occupancy,
         "questions": lambda: list(QUESTIONS.values()),
         "machines": lambda: list(machines().values()),
         "lines": markdown.lines,
