@@ -31,7 +31,10 @@ def define_env(env):
 
 
 def on_pre_page_macros(env):
-    """Called by mkdocs-macros ahead of each page: shows the page as it was checked."""
+    """Called by mkdocs-macros ahead of each page: shows the page as it was checked.
+
+    ``ledger.prose`` has this for other books; here it has to work when the library does not load.
+    """
     shown = env.show_page(env.page)
     if shown is not None:
         env.markdown = shown

@@ -64,7 +64,7 @@ FIELDS: Mapping[str, tuple[Dimension, str]] = MappingProxyType(
     }
 )
 _WHOLE = {"sm_count", "registers_per_sm", "max_threads_per_sm", "max_warps_per_sm", "max_blocks_per_sm"}
-_PER_KIB = Traced(1024, dimension=BYTES / KIB)
+BYTES_PER_KIB = Traced(1024, dimension=BYTES / KIB)
 _PER_MIB = Traced(1024**2, dimension=BYTES / MIB)
 _PER_TFLOPS = Traced(10**6, dimension=FLOPS / US / TFLOPS)
 _PER_GBS = Traced(1000, dimension=BYTES_PER_US / GBS)
@@ -140,12 +140,12 @@ class Machine:
     @property
     def smem_per_sm(self) -> Traced:
         """Shared memory of one SM in bytes: the budget of an option's one block."""
-        return self.__getattr__("smem_per_sm_kib") * _PER_KIB
+        return self.__getattr__("smem_per_sm_kib") * BYTES_PER_KIB
 
     @property
     def smem_per_block(self) -> Traced:
         """The most shared memory that one block can ask for, in bytes."""
-        return self.__getattr__("smem_per_block_optin_kib") * _PER_KIB
+        return self.__getattr__("smem_per_block_optin_kib") * BYTES_PER_KIB
 
     @property
     def l2(self) -> Traced:

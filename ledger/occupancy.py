@@ -9,10 +9,10 @@ from functools import reduce
 from typing import Any
 
 from ledger.errors import BadValue, UnknownName
-from ledger.machine import Machine, machines
+from ledger.machine import BYTES_PER_KIB, Machine, machines
 from ledger.machine import machine as find_machine
 from ledger.traced import Choice, Input, Traced, ceil_div, in_unit, named, plain, smallest
-from ledger.units import BLOCKS, BYTES, KIB, PLAIN, SMS, Dimension
+from ledger.units import BLOCKS, BYTES, PLAIN, SMS, Dimension
 
 Count = Any  # a whole number or a traced one
 
@@ -21,7 +21,6 @@ MOST_THREADS = 1024  # of a block, on every GPU from 7.0 on
 MOST_REGISTERS = 255  # of a thread, likewise
 PARTITIONS = 4  # of an SM, each with its own registers and its own warps
 REGISTER_UNIT = 256  # registers are given to a warp in steps of this
-_PER_KIB = Traced(1024, dimension=BYTES / KIB)
 _ONE_SM = Traced(1, dimension=SMS)
 _PER_BLOCK = PLAIN / BLOCKS
 
@@ -177,7 +176,7 @@ def limits_of(machine: Machine) -> Limits:
         registers=machine.registers_per_sm,
         shared_bytes=machine.smem_per_sm,
         shared_bytes_per_block=machine.smem_per_block,
-        reserved_bytes_per_block=machine.smem_reserved_per_block_kib * _PER_KIB,
+        reserved_bytes_per_block=machine.smem_reserved_per_block_kib * BYTES_PER_KIB,
     )
 
 

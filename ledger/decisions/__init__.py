@@ -16,15 +16,14 @@ from ledger.decisions import (
 )
 from ledger.decisions.question import Question
 from ledger.errors import UnknownName
-from ledger.machine import DEFAULT, Machine, machine
+from ledger.machine import BYTES_PER_KIB, DEFAULT, Machine, machine
 from ledger.option import Count
-from ledger.traced import Traced, given, smallest
+from ledger.traced import given, smallest
 from ledger.units import BYTES, KIB
 
 # The reference's six, in its order: what ``build`` gives. A decision of the book's own goes behind them.
 _REFERENCE = (elementwise, norm_rope_quant, gemm_epilogue, split_k, split_kv, norm_projection)
 _MODULES = (*_REFERENCE,)
-_PER_KIB = Traced(1024, dimension=BYTES / KIB)
 
 QUESTIONS: Mapping[str, Question] = MappingProxyType({m.QUESTION.slug: m.QUESTION for m in _MODULES})
 
@@ -99,4 +98,4 @@ def _budget(asked: Question, gpu: Machine, budget: int | None) -> Count:
     if asked.budget_kib is None:
         return gpu.smem_per_sm
     own = given("budget_kib", asked.budget_kib, scope=asked.slug, dimension=KIB, source="the question")
-    return smallest(own * _PER_KIB, gpu.smem_per_sm)
+    return smallest(own * BYTES_PER_KIB, gpu.smem_per_sm)

@@ -96,7 +96,6 @@ def machine_row(machine: Machine) -> list[str]:
 
 
 MACHINE_HEAD = ["key", "name", "SMs", "shared memory per SM, KiB", "bandwidth, GB/s", "kind"]
-SUMMARY_HEAD = ["decision", "A MB", "B MB", "delta MB", "A grid", "B grid", "winner"]
 
 
 def figure_text(machine: Machine, name: str) -> str:
