@@ -67,7 +67,19 @@ def test_every_line_is_traced_and_names_its_inputs(slug):
             assert isinstance(value, Traced) or value == 0
     used = {i.name for o in (asked.a, asked.b) for v in (o.bytes, o.grid, o.on_chip) for i in v.inputs}
     assert used <= set(asked.shape)
-    assert set(asked.shape) - used <= {"k"}  # in no line: both options read the operands alike
+    # in no line: both options read the operands alike
+    assert set(asked.shape) - used <= {"k", "element_bytes"}
+
+
+@pytest.mark.parametrize("shape", [{}, {"tile": 256}, {"block": 999, "n": 12345}])
+@pytest.mark.parametrize("slug", QUESTIONS)
+def test_what_the_launches_move_differs_by_what_the_lines_say(slug, shape):
+    asked = decision(slug, **{n: v for n, v in shape.items() if n in QUESTIONS[slug].parameters})
+    a, b = asked.a.launches(), asked.b.launches()
+    moved = [sum(each.reads + each.writes for each in launches) for launches in (a, b)]
+    assert moved[0] - moved[1] == asked.a.bytes - asked.b.bytes
+    fine, coarse = (a, b) if asked.finer == "a" else (b, a)
+    assert len(fine) - len(coarse) == asked.fine.epilogue.launches
 
 
 @pytest.mark.parametrize("slug", QUESTIONS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ledger.decisions.question import Bytes, Items, Question
-from ledger.option import Epilogue, Option
+from ledger.option import Epilogue, Launch, Option
 from ledger.traced import ceil_div
 
 
@@ -24,6 +24,7 @@ def options(
     tensor = n * element_bytes
     grid = ceil_div(n, block)
     on_chip = block * element_bytes
+    ends = {"grid": grid, "reads": tensor, "writes": tensor, "on_chip": on_chip, "in_flight": on_chip}
     return (
         Option(
             "2 kernels",
@@ -31,8 +32,15 @@ def options(
             grid=2 * grid,
             on_chip=on_chip,
             epilogue=Epilogue(2 * tensor, 1, "a second kernel, and the intermediate out to HBM and back"),
+            launches=lambda: (Launch(**ends, passed=tensor), Launch(**ends, passed=tensor)),
         ),
-        Option("1 fused kernel", bytes=2 * tensor, grid=grid, on_chip=on_chip),
+        Option(
+            "1 fused kernel",
+            bytes=2 * tensor,
+            grid=grid,
+            on_chip=on_chip,
+            launches=lambda: (Launch(**ends),),
+        ),
     )
 
 
@@ -42,4 +50,5 @@ QUESTION = Question(
     name=lambda shape: "elementwise chain, 2 ops",
     note="the textbook case: one read + one write instead of two of each",
     finer="a",
+    tiles={"block": (256, 512, 1024, 2048, 4096, 8192)},
 )

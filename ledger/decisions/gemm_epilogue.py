@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from ledger.decisions.gemm import gemm
 from ledger.decisions.question import Bytes, Items, Question
-from ledger.option import Epilogue, Option
+from ledger.option import Epilogue, Launch, Option
 from ledger.traced import ceil_div
+
+POINTWISE_BLOCK = 1024  # elements that one block of a pointwise kernel handles
 
 
 def options(
@@ -34,6 +37,9 @@ def options(
     c = m * n * element_bytes
     grid = ceil_div(m, tile) * ceil_div(n, tile)
     accumulator = tile * tile * accumulator_bytes
+    shape = {"m": m, "n": n, "k": k, "tile": tile, "grid": grid, "element_bytes": element_bytes}
+    row = POINTWISE_BLOCK * element_bytes
+    pointwise = {"grid": ceil_div(m * n, POINTWISE_BLOCK), "on_chip": row, "in_flight": row}
     return (
         Option(
             "GEMM | epilogue, 2 kernels",
@@ -41,8 +47,18 @@ def options(
             grid=grid,
             on_chip=accumulator,
             epilogue=Epilogue(2 * c, 1, "a bias + GeLU kernel, and C read and written again"),
+            launches=lambda: (
+                gemm(**shape, writes=c, passed=c),
+                Launch(**pointwise, reads=c, writes=c, passed=c),
+            ),
         ),
-        Option("GEMM with fused epilogue", bytes=c, grid=grid, on_chip=accumulator + tile * element_bytes),
+        Option(
+            "GEMM with fused epilogue",
+            bytes=c,
+            grid=grid,
+            on_chip=accumulator + tile * element_bytes,
+            launches=lambda: (gemm(**shape, writes=c),),
+        ),
     )
 
 
@@ -52,4 +68,5 @@ QUESTION = Question(
     name=lambda shape: "GEMM + bias + GeLU epilogue",
     note="C never leaves the accumulator fragment",
     finer="a",
+    tiles={"tile": (16, 32, 64, 128, 256)},
 )

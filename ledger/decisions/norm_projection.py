@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ledger.decisions.gemm import gemm
 from ledger.decisions.question import Bytes, Items, Question
-from ledger.option import Epilogue, Option
+from ledger.option import Epilogue, Launch, Option
 from ledger.traced import ceil_div, named
 
 
@@ -23,6 +24,7 @@ def options(
     Counted: what the norm kernel reads and writes. The lines hold the *difference* between the options:
     the projection's own traffic, weights and output alike, is in neither, so the fused option's is zero.
     Not counted: the norm's weights. The unfused pair's grid is the norm kernel's.
+    The hidden size, which only the second opinion uses, is taken as ``heads * head_dim``.
     Only valid while a head's row fits one tile: ``head_dim`` at most ``tile``.
 
     Args:
@@ -37,19 +39,36 @@ def options(
     """
     rows = named("rows", tokens * heads)
     q = rows * head_dim * element_bytes
+    hidden = heads * head_dim
+    grid = ceil_div(tokens, tile) * ceil_div(hidden, tile)
+    projection = {"m": tokens, "n": hidden, "k": hidden, "tile": tile, "element_bytes": element_bytes}
+    norm_grid = ceil_div(rows, rows_per_block)
+    row_bytes = row * element_bytes
     return (
         Option(
             "project | norm, 2 kernels",
             bytes=2 * q,
-            grid=ceil_div(rows, rows_per_block),
-            on_chip=row * element_bytes,
+            grid=norm_grid,
+            on_chip=row_bytes,
             epilogue=Epilogue(2 * q, 1, "a norm kernel, and Q read and written again"),
+            launches=lambda: (
+                gemm(**projection, grid=grid, writes=q, passed=q),
+                Launch(
+                    grid=norm_grid,
+                    reads=q,
+                    writes=q,
+                    on_chip=row_bytes,
+                    in_flight=row_bytes,
+                    passed=q,
+                ),
+            ),
         ),
         Option(
             "norm fused into the GEMM epilogue",
             bytes=0 * q,
-            grid=ceil_div(tokens, tile) * ceil_div(heads * head_dim, tile),
+            grid=grid,
             on_chip=tile * tile * accumulator_bytes + tile * tile * element_bytes,
+            launches=lambda: (gemm(**projection, grid=grid, writes=q),),
         ),
     )
 
@@ -60,5 +79,6 @@ QUESTION = Question(
     name=lambda shape: "norm fused into the Q projection's output",
     note="fusion inherits the GEMM's grid; that is usually good, not bad",
     finer="a",
+    tiles={"row": (1024, 2048, 4096, 8192), "rows_per_block": (1, 2, 4, 8, 16), "tile": (64, 128, 256)},
     at_most={"head_dim": "tile"},
 )

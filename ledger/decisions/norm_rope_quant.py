@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ledger.decisions.question import Bytes, Items, Question
-from ledger.option import Epilogue, Option
+from ledger.option import Epilogue, Launch, Option
 from ledger.traced import ceil_div, named
 
 
@@ -42,22 +42,34 @@ def options(
     tables = named("tables", 2 * tokens * head_dim * float_bytes)
     scales = named("scales", rows * float_bytes)
     intermediate = 2 * elements * element_bytes
-    ends = elements * element_bytes + elements * quantized_bytes
+    half = elements * element_bytes
+    ends = half + elements * quantized_bytes
+    row_bytes = row * element_bytes
+    fused_bytes = row * (2 * element_bytes + 2 * float_bytes + quantized_bytes)
+    first = {"reads": half + tables, "in_flight": row_bytes}
+    last = {"writes": elements * quantized_bytes + scales}
     return (
         Option(
             "norm+rope | quant as 2 kernels",
             bytes=ends + intermediate + tables + scales,
             grid=rows,
-            on_chip=row * element_bytes,
+            on_chip=row_bytes,
             epilogue=Epilogue(
                 intermediate, 1, "a quantisation kernel, and the fp16 rows out to HBM and back"
+            ),
+            launches=lambda: (
+                Launch(**first, grid=rows, on_chip=row_bytes, writes=half, passed=half),
+                Launch(**last, grid=rows, reads=half, on_chip=row_bytes, in_flight=row_bytes, passed=half),
             ),
         ),
         Option(
             "one fused kernel",
             bytes=ends + tables + scales,
             grid=ceil_div(rows, rows_per_block),
-            on_chip=row * (2 * element_bytes + 2 * float_bytes + quantized_bytes),
+            on_chip=fused_bytes,
+            launches=lambda: (
+                Launch(**first, **last, grid=ceil_div(rows, rows_per_block), on_chip=fused_bytes),
+            ),
         ),
     )
 
@@ -68,5 +80,6 @@ QUESTION = Question(
     name=lambda shape: "QK-Norm+RoPE then fp8 quant",
     note="the case study of section 6; the row of 8192 elements is the fusion's on-chip cost",
     finer="a",
+    tiles={"row": (1024, 2048, 4096, 8192), "rows_per_block": (1, 2, 4, 8, 16)},
     budget_kib=192,
 )

@@ -34,6 +34,7 @@ class Question:
         note: one line on what the decision is about.
         finer: which option cuts the work finer.
         at_most: shape parameters that another one bounds: ``{"split": "k"}``.
+        tiles: shape parameters that the kernel's author chooses, with the values worth trying, ascending.
         budget_kib: a budget below the SM's shared memory that the kernel sets itself, in units of 1024 bytes.
     """
 
@@ -43,6 +44,7 @@ class Question:
     note: str
     finer: Literal["a", "b"]
     at_most: Mapping[str, str] = field(default_factory=dict)
+    tiles: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     budget_kib: int | None = None
 
     @property

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from ledger.decisions.gemm import gemm
 from ledger.decisions.question import Bytes, Items, Question
-from ledger.option import Epilogue, Option
+from ledger.option import Epilogue, Launch, Option
 from ledger.traced import ceil_div
+
+REDUCTION_BLOCK = 1024  # elements of C that one block of the reduction adds up
 
 
 def options(
@@ -15,6 +18,7 @@ def options(
     split: Items = 8,
     tile: Items = 128,
     accumulator_bytes: Bytes = 4,
+    element_bytes: Bytes = 2,
 ) -> tuple[Option, Option]:
     """One block per tile of C against ``split`` blocks per tile, each over its share of K.
 
@@ -28,19 +32,38 @@ def options(
         split: how many shares K is cut into, at most k.
         tile: rows and columns of the tile of C that one block computes.
         accumulator_bytes: bytes of an element of C and of its partial sums, 4 for fp32.
+        element_bytes: bytes of an element of A and B, 2 for fp16; in no line.
     """
     c = m * n * accumulator_bytes
     tiles = ceil_div(m, tile) * ceil_div(n, tile)
     accumulator = tile * tile * accumulator_bytes
     partials = 2 * split * c
+    shape = {"m": m, "n": n, "k": k, "tile": tile, "element_bytes": element_bytes}
     return (
-        Option(f"no split, {tiles} blocks", bytes=c, grid=tiles, on_chip=accumulator),
+        Option(
+            f"no split, {tiles} blocks",
+            bytes=c,
+            grid=tiles,
+            on_chip=accumulator,
+            launches=lambda: (gemm(**shape, grid=tiles, writes=c),),
+        ),
         Option(
             f"split-K={split}",
             bytes=c + partials,
             grid=tiles * split,
             on_chip=accumulator,
             epilogue=Epilogue(partials, 1, "the partial sums out to HBM and back, and their reduction"),
+            launches=lambda: (
+                gemm(**shape, grid=tiles * split, writes=split * c, passed=split * c),
+                Launch(
+                    grid=ceil_div(m * n, REDUCTION_BLOCK),
+                    reads=split * c,
+                    writes=c,
+                    on_chip=REDUCTION_BLOCK * accumulator_bytes,
+                    in_flight=REDUCTION_BLOCK * accumulator_bytes,
+                    passed=split * c,
+                ),
+            ),
         ),
     )
 
@@ -52,4 +75,5 @@ QUESTION = Question(
     note="the fine option buys parallelism with 2*split*M*N*4 bytes of partials",
     finer="b",
     at_most={"split": "k"},
+    tiles={"tile": (16, 32, 64, 128, 256)},
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ledger.decisions.question import Bytes, Items, Question
-from ledger.option import Count, Epilogue, Option
+from ledger.option import Count, Epilogue, Launch, Option
 
 
 def options(
@@ -39,14 +39,38 @@ def options(
     keys_and_values = 2 * batch_heads * skv * head_dim * element_bytes
     partials = 2 * batch_heads * split * sq * head_dim * accumulator_bytes
     on_chip = 2 * kv_block * head_dim * element_bytes
+    walk = {
+        "reads": keys_and_values,
+        "on_chip": on_chip,
+        "in_flight": on_chip,
+        "flops": 4 * batch_heads * sq * skv * head_dim,
+    }
+    written = batch_heads * split * sq * head_dim * accumulator_bytes
     return (
-        Option("one block per head", bytes=keys_and_values, grid=batch_heads, on_chip=on_chip),
+        Option(
+            "one block per head",
+            bytes=keys_and_values,
+            grid=batch_heads,
+            on_chip=on_chip,
+            launches=lambda: (Launch(**walk, grid=batch_heads, writes=0),),
+        ),
         Option(
             f"split-KV={split}",
             bytes=keys_and_values + partials,
             grid=batch_heads * split,
             on_chip=on_chip,
             epilogue=Epilogue(partials, 1, "the partial outputs out to HBM and back, and their combination"),
+            launches=lambda: (
+                Launch(**walk, grid=batch_heads * split, writes=written, passed=written),
+                Launch(
+                    grid=batch_heads,
+                    reads=written,
+                    writes=0,
+                    on_chip=split * sq * head_dim * accumulator_bytes,
+                    in_flight=split * sq * head_dim * accumulator_bytes,
+                    passed=written,
+                ),
+            ),
         ),
     )
 
@@ -64,4 +88,5 @@ QUESTION = Question(
     note="splitting does not cut traffic here at all; it buys occupancy",
     finer="b",
     at_most={"split": "skv"},
+    tiles={"kv_block": (16, 32, 64, 128, 256, 512)},
 )
