@@ -65,7 +65,7 @@ FIELDS: Mapping[str, tuple[Dimension, str]] = MappingProxyType(
 )
 _WHOLE = {"sm_count", "registers_per_sm", "max_threads_per_sm", "max_warps_per_sm", "max_blocks_per_sm"}
 BYTES_PER_KIB = Traced(1024, dimension=BYTES / KIB)
-_PER_MIB = Traced(1024**2, dimension=BYTES / MIB)
+BYTES_PER_MIB = Traced(1024**2, dimension=BYTES / MIB)
 _PER_TFLOPS = Traced(10**6, dimension=FLOPS / US / TFLOPS)
 _PER_GBS = Traced(1000, dimension=BYTES_PER_US / GBS)
 
@@ -150,7 +150,12 @@ class Machine:
     @property
     def l2(self) -> Traced:
         """L2 cache in bytes."""
-        return self.__getattr__("l2_mib") * _PER_MIB
+        return self.__getattr__("l2_mib") * BYTES_PER_MIB
+
+    @property
+    def l2_read_bytes_per_us(self) -> Traced:
+        """What all SMs together read from L2, in bytes per microsecond."""
+        return self.__getattr__("l2_read_gbs") * _PER_GBS
 
     @property
     def fp16_flops_per_us(self) -> Traced:

@@ -7,6 +7,8 @@ from types import MappingProxyType
 from typing import Any
 
 from ledger.decisions import QUESTIONS, decision
+from ledger.decisions.gemm import gemm
+from ledger.estimate import opinion, streaming, time
 from ledger.machine import machine, machines
 from ledger.occupancy import occupancy
 from ledger.prose import attach
@@ -20,10 +22,16 @@ NAMES: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "decision": decision,
         "machine": machine,
         "occupancy": occupancy,
+        "opinion": opinion,
+        "launch_time": time,
+        "streaming": streaming,
+        "gemm": gemm,
         "questions": lambda: list(QUESTIONS.values()),
         "machines": lambda: list(machines().values()),
         "lines": markdown.lines,
         "verdict": markdown.verdict,
+        "second_opinion": markdown.second_opinion,
+        "constants": markdown.constants,
         "formulas": markdown.formulas,
         "summary": markdown.summary,
         "truth_table": markdown.truth_table,

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 NEEDED = ("ledger", "docs", "tests", "macros.py", "pyproject.toml", "README.md", "CONTRIBUTING.md")
-CODE = ("ledger/decisions/*.py", "ledger/decision.py", "ledger/option.py")
+CODE = ("ledger/decisions/*.py", "ledger/decision.py", "ledger/option.py", "ledger/estimate.py")
 CATALOGUE = "ledger/machines.toml"
-TESTS = ("decisions", "decision", "golden", "machine")
+TESTS = ("decisions", "decision", "golden", "machine", "estimate")
 PATIENCE = 600  # seconds until the next result; past it, a change has made something endless
 
 OPERATORS: Mapping[type[ast.AST], tuple[str, str]] = {
@@ -73,7 +73,14 @@ class Same(NamedTuple):
     reason: str
 
 
-EQUIVALENT: tuple[Same, ...] = ()
+EQUIVALENT: tuple[Same, ...] = (
+    Same(
+        "ledger/estimate.py",
+        "    by_memory = machine.smem_per_sm // largest(kept, 1)",
+        "    by_memory = machine.smem_per_sm // largest(kept, 2)",
+        "a block without shared memory is limited by its threads, long before",
+    ),
+)
 
 
 @dataclass(frozen=True, order=True)

@@ -102,6 +102,12 @@ winner: 1 fused kernel -- traffic: 67.1 MB vs 134.2 MB (saves 67.1 MB = 14.91 us
 flips:
   from 16,385 SMs up: 2 kernels
   from 2,047 bytes of budget down: NEITHER
+second opinion, estimated, ±20 %: 1 fused kernel, which agrees with the rule: 34.88 us against 17.44 us
+  option          kernel  launch, µs  blocks  at once  waves  a full wave, µs  the last, µs  total, µs  bound by
+  2 kernels       1       2.43        16,384  1,056    16     0.96             0.60          17.44      bandwidth
+  2 kernels       2       2.43        16,384  1,056    16     0.96             0.60          17.44      bandwidth
+  2 kernels       all     –           –       –        –      –                –             34.88      –
+  1 fused kernel  1       2.43        16,384  1,056    16     0.96             0.60          17.44      bandwidth
 how:
   2 kernels: bytes = 4·n·element_bytes = 4 × 16,777,216 × 2 = 134,217,728 bytes
   2 kernels: on_chip = block·element_bytes = 1,024 × 2 = 2,048 bytes
@@ -122,6 +128,15 @@ def test_show_as_json_holds_the_trace_of_each_line(capsys):
     assert shown["option_b"]["epilogue"]["bytes"]["value"] == 2 * 8 * 1024 * 1024 * 4
     assert shown["sm_count"]["inputs"] == {"l40s.sm_count": 142}
     assert shown["flips"][0] == {"limit": "SMs", "at": 64, "winner": "no split, 64 blocks"}
+    assert shown["second_opinion"]["says"] == "split-K=8"
+    assert shown["second_opinion"]["a_us"]["dimension"] == "µs"
+
+
+def test_show_says_why_there_is_no_second_opinion(capsys):
+    main(["show", "split-k", "--machine", "rtx-pro-6000"])
+    assert "second opinion: none: rtx-pro-6000" in capsys.readouterr().out
+    main(["show", "split-k", "--machine", "rtx-pro-6000", "--format", "json"])
+    assert "no public figure for fp16" in json.loads(capsys.readouterr().out)["second_opinion"]["reason"]
 
 
 def test_show_as_markdown_is_tables_and_a_verdict_box(capsys):

@@ -6,6 +6,7 @@ import pytest
 
 from ledger.baselines import BASELINES
 from ledger.errors import BadValue, DataError, MissingFigure, UnknownName
+from ledger.estimate import CONSTANTS
 from ledger.machine import DEFAULT, FIELDS, KINDS, Figure, machine, machines, read_catalogue
 from ledger.sources import data_text, read_sources, sources
 from ledger.units import BYTES, BYTES_PER_US, FLOPS, SMS, US
@@ -31,10 +32,10 @@ def test_every_figure_has_a_value_a_kind_and_a_source_that_exists(key):
         assert figure.value > 0 or name == "smem_reserved_per_block_kib"
 
 
-def test_every_source_is_used_by_a_figure_or_a_baseline_or_named_in_a_note_or_on_a_page(repository):
+def test_every_source_is_used_by_a_figure_a_baseline_a_constant_or_named_in_a_note_or_on_a_page(repository):
     pages = "".join(p.read_text() for p in (repository / "docs").rglob("*.md"))
-    cited = " ".join(each.source for each in BASELINES.values())
-    everything = data_text("machines.toml") + pages + cited
+    used = [*(each.source for each in BASELINES.values()), *(key for *_, key in CONSTANTS.values())]
+    everything = data_text("machines.toml") + pages + " ".join(used)
     assert [key for key in sources() if key not in everything] == []
 
 

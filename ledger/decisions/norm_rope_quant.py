@@ -47,6 +47,7 @@ def options(
     row_bytes = row * element_bytes
     fused_bytes = row * (2 * element_bytes + 2 * float_bytes + quantized_bytes)
     first = {"reads": half + tables, "in_flight": row_bytes}
+    warp = {"grid": rows, "on_chip": row_bytes, "threads": 32}  # one warp for a row
     last = {"writes": elements * quantized_bytes + scales}
     return (
         Option(
@@ -58,8 +59,8 @@ def options(
                 intermediate, 1, "a quantisation kernel, and the fp16 rows out to HBM and back"
             ),
             launches=lambda: (
-                Launch(**first, grid=rows, on_chip=row_bytes, writes=half, passed=half),
-                Launch(**last, grid=rows, reads=half, on_chip=row_bytes, in_flight=row_bytes, passed=half),
+                Launch(**first, **warp, writes=half, passed=half),
+                Launch(**last, **warp, reads=half, in_flight=row_bytes, passed=half),
             ),
         ),
         Option(

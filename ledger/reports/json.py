@@ -9,9 +9,11 @@ from typing import Any
 
 from ledger.decision import Decision
 from ledger.decisions.question import Question
+from ledger.estimate import UNCERTAINTY
 from ledger.machine import Machine
 from ledger.option import Count, Option
 from ledger.prose.impact import Change
+from ledger.reports.lines import second_opinion
 from ledger.traced import Traced, plain
 
 
@@ -37,6 +39,7 @@ def decision(given: Decision) -> dict[str, Any]:
         "winner": str(given.winner),
         "reason": given.reason,
         "flips": [flip._asdict() for flip in given.flips()],
+        "second_opinion": _opinion(given),
     }
 
 
@@ -74,6 +77,20 @@ def impact(changes: Iterable[Change]) -> list[dict[str, Any]]:
     """Every change with its kind, place, old and new text."""
     names = ("kind", "path", "line", "column", "old", "new")
     return [{name: getattr(change, name) for name in names} for change in changes]
+
+
+def _opinion(given: Decision) -> dict[str, Any]:
+    found = second_opinion(given)
+    if isinstance(found, str):
+        return {"says": None, "reason": found}
+    return {
+        "says": found.says,
+        "agrees": found.agrees,
+        "reason": found.reason,
+        "uncertainty": UNCERTAINTY,
+        "a_us": _number(found.a.us) if found.a else None,
+        "b_us": _number(found.b.us) if found.b else None,
+    }
 
 
 def _option(option: Option) -> dict[str, Any]:

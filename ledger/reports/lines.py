@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
 
 from ledger.decision import Decision, Flip
+from ledger.errors import LedgerError
+from ledger.estimate import UNCERTAINTY, Estimate, Opinion, Timed, opinion
 from ledger.machine import FIELDS, Machine
 from ledger.option import Count, Option
 from ledger.prose.impact import KINDS as IMPACT_KINDS
 from ledger.prose.impact import Change
 from ledger.traced import Traced
-from ledger.units import kibibytes, megabytes, round_to
+from ledger.units import kibibytes, megabytes, microseconds, round_to
 
 NOTHING = "–"
 
@@ -82,6 +86,62 @@ def shape_text(decision: Decision) -> str:
     return " ".join(f"{name}={value}" for name, value in decision.shape.items())
 
 
+def second_opinion(decision: Decision, mode: Literal["stream", "graph"] = "stream") -> Opinion | str:
+    """The second opinion on a decision; where there is none, why not."""
+    try:
+        return opinion(decision, mode)
+    except LedgerError as error:
+        return f"none: {error}"
+
+
+def opinion_sentence(found: Opinion) -> str:
+    """What the second opinion says of the rule's verdict, in one sentence."""
+    if found.is_close:
+        return f"too close to call: {found.reason}"
+    stand = "agrees with the rule" if found.agrees else "differs from the rule"
+    return f"{found.says}, which {stand}: {found.reason}"
+
+
+def span() -> str:
+    """How far an estimate may be off, in words."""
+    return f"±{round_to(100 * Fraction(str(UNCERTAINTY)), 0)} %"
+
+
+TERMS_HEAD = [
+    *("option", "kernel", "launch, µs", "blocks", "at once", "waves"),
+    *("a full wave, µs", "the last, µs", "total, µs", "bound by"),
+]
+
+
+def terms(found: Opinion) -> list[list[Cell]]:
+    """Every kernel of both options in a row, with each term of its time, and a row for each option's sum."""
+    known = [each for each in (found.a, found.b) if each is not None]
+    return [row for each in known for row in _option_terms(each)]
+
+
+def _option_terms(found: Estimate) -> list[list[Cell]]:
+    rows = [_kernel_terms(found, n, each) for n, each in enumerate(found.launches, 1)]
+    blank = [Cell(number=NOTHING)] * (len(TERMS_HEAD) - 4)
+    total = [Cell(number=found.option.label), Cell(number="all"), *blank, _us(found.us), Cell(number=NOTHING)]
+    return [*rows, total] if len(rows) > 1 else rows
+
+
+def _kernel_terms(found: Estimate, number: int, timed: Timed) -> list[Cell]:
+    full = Cell(number=NOTHING) if timed.waves == 1 else _us(timed.wave.longest)
+    return [
+        Cell(number=found.option.label),
+        Cell(number=f"{number}"),
+        _us(timed.cost),
+        _whole(timed.launch.grid),
+        _whole(timed.slots),
+        _whole(timed.waves),
+        full,
+        _us(timed.tail.longest),
+        _us(timed.us),
+        Cell(number=timed.binding),
+    ]
+
+
 def machine_row(machine: Machine) -> list[str]:
     """A machine in one row: key, name, SMs, shared memory per SM, bandwidth and its kind."""
     figure = machine.figures.get(machine.bandwidth_field)
@@ -125,6 +185,14 @@ def _megabytes(value: Count) -> Cell:
 
 def _kibibytes(option: Option) -> Cell:
     return Cell(number=f"{kibibytes(option.on_chip, 1)} KB", value=option.on_chip)
+
+
+def _whole(value: Count) -> Cell:
+    return Cell(number=round_to(int(value), 0, ","), value=value)
+
+
+def _us(value: Traced) -> Cell:
+    return Cell(number=microseconds(value), value=value)
 
 
 def _blocks(value: Count) -> Cell:

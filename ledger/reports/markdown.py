@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from typing import Literal
 
 from ledger.decision import Decision, Standing
 from ledger.decisions import QUESTIONS, decision, question
 from ledger.decisions.question import Question
 from ledger.errors import MissingFigure
+from ledger.estimate import CONSTANTS
 from ledger.machine import FIELDS, Machine
 from ledger.machine import machine as find_machine
 from ledger.machine import machines as catalogue
@@ -18,18 +20,23 @@ from ledger.option import Option
 from ledger.prose.census import KINDS, total
 from ledger.prose.finding import CODES
 from ledger.prose.impact import Change
-from ledger.prose.markup import decided, escape, number
+from ledger.prose.markup import decided, escape, number, word
 from ledger.reports.lines import (
     MACHINE_HEAD,
     NOTHING,
+    TERMS_HEAD,
     Cell,
     derivations,
     figures,
     flip_sentence,
     impact_summary,
     machine_row,
+    opinion_sentence,
     rows,
+    span,
+    terms,
 )
+from ledger.reports.lines import second_opinion as find_opinion
 from ledger.sources import sources
 from ledger.traced import Traced
 from ledger.units import kibibytes, megabytes, round_to
@@ -56,6 +63,33 @@ def verdict(given: Decision) -> str:
             f"    What would flip it: {found}.",
         ]
     )
+
+
+def second_opinion(given: Decision, mode: Literal["stream", "graph"] = "stream") -> str:
+    """The box of the second opinion: what it says, both times, and every term of them."""
+    found = find_opinion(given, mode)
+    if isinstance(found, str):
+        return f'!!! opinion "Second opinion: none"\n    {escape(found.removeprefix("none: "))}.'
+    body = [[_cell(cell) for cell in row] for row in terms(found)]
+    box = [
+        f'!!! opinion "Second opinion: {decided(found.says)}"',
+        f"    {escape(opinion_sentence(found))}.",
+        f"    Estimated, {span()}, not measured.",
+        "",
+        '    ??? note "Every term"',
+        "",
+        *("        " + line for line in table(TERMS_HEAD, body).split("\n")),
+    ]
+    return "\n".join(box)
+
+
+def constants() -> str:
+    """The constants of the second opinion, each with what it is and who found it."""
+    body = [
+        [f"`{name}`", f"{value:g}", escape(str(dimension)), escape(what), _source(key)]
+        for name, (value, dimension, what, key) in CONSTANTS.items()
+    ]
+    return table(["constant", "value", "unit", "what", "source"], body)
 
 
 def formulas(given: Decision) -> str:
@@ -154,6 +188,11 @@ def table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
     """A Markdown table of cells that are Markdown already."""
     rule = ["---"] * len(head)
     return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, rule, *body])
+
+
+def _source(key: str) -> str:
+    source = sources()[key]
+    return word(source.title, title=source.where, url=source.url)
 
 
 def _summary(given: Decision) -> list[str]:

@@ -14,12 +14,17 @@ from ledger.prose.fix import Proposal
 from ledger.prose.impact import Change
 from ledger.reports.lines import (
     MACHINE_HEAD,
+    TERMS_HEAD,
     derivations,
     flip_sentence,
     impact_summary,
     machine_row,
+    opinion_sentence,
     rows,
+    second_opinion,
     shape_text,
+    span,
+    terms,
 )
 from ledger.units import kibibytes, megabytes
 
@@ -56,10 +61,21 @@ def show(decision: Decision) -> str:
             f"winner: {decision.winner} -- {decision.reason}",
             "flips:",
             *(flips or ["  no SM count and no budget changes the verdict"]),
+            *_opinion(decision),
             "how:",
             *_formulas(decision),
         ]
     )
+
+
+def _opinion(decision: Decision) -> Iterable[str]:
+    found = second_opinion(decision)
+    if isinstance(found, str):
+        yield f"second opinion: {found}"
+        return
+    yield f"second opinion, estimated, {span()}: {opinion_sentence(found)}"
+    rows = [[cell.text for cell in row] for row in terms(found)]
+    yield from ("  " + line for line in _table([TERMS_HEAD, *rows]).split("\n"))
 
 
 def decisions(questions: Mapping[str, Question]) -> str:
