@@ -153,6 +153,11 @@ class Opinion:
     b: Estimate | None
 
     @property
+    def uncertainty(self) -> Traced:
+        """Share by which a time may be off."""
+        return Traced(UNCERTAINTY)
+
+    @property
     def faster(self) -> Option | None:
         """The option that is faster beyond the uncertainty; None where it is too close, or none fits."""
         known = [each for each in (self.a, self.b) if each is not None]
@@ -256,7 +261,13 @@ def time(launch: Launch, machine: Machine, mode: str = "stream") -> Timed:
 
 
 def streaming(
-    *, reads: int = 0, writes: int = 0, passed: int = 0, block: int = 4096, threads: int = 256
+    *,
+    reads: int = 0,
+    writes: int = 0,
+    passed: int = 0,
+    block: int = 4096,
+    threads: int = 256,
+    grid: int | None = None,
 ) -> Launch:
     """A kernel that streams arrays: what a copy, a scale or an elementwise operation launches.
 
@@ -264,12 +275,12 @@ def streaming(
         reads: bytes read.
         writes: bytes written.
         passed: of these, bytes that an earlier kernel left in L2, or that a later one reads there.
-        block: bytes that one block reads (or writes, where it only writes), all under way at once.
+        block: bytes that one block has under way at once.
         threads: threads of one block.
+        grid: blocks; by default one for every ``block`` bytes of what it reads or writes more of.
     """
-    grid = ceil_div(max(reads, writes), block)
     return Launch(
-        grid=grid,
+        grid=ceil_div(max(reads, writes), block) if grid is None else grid,
         reads=reads,
         writes=writes,
         passed=passed,
@@ -277,6 +288,11 @@ def streaming(
         in_flight=block,
         threads=threads,
     )
+
+
+def sm_draw(machine: Machine) -> Traced:
+    """Bytes per µs that one SM draws, from L2 or HBM."""
+    return _constant("bytes_per_clock") * machine.boost_mhz * _CLOCKS_PER_US
 
 
 # the terms ----------------------------------------------------------------------------------------------
@@ -288,7 +304,7 @@ def _bounds(launch: Launch, machine: Machine, grid: Traced, blocks: Traced) -> B
     busiest = ceil_div(blocks, machine.sm_count)  # blocks on the SM that has the most
     return Bounds(
         bandwidth=blocks / grid * _memory_us(launch, machine, moved),
-        draw=busiest * (moved / grid) / (_constant("bytes_per_clock") * machine.boost_mhz * _CLOCKS_PER_US),
+        draw=busiest * (moved / grid) / sm_draw(machine),
         flight=_constant("latency")
         * largest(1, _traced(launch.reads, BYTES) / (_count(grid) * _traced(launch.in_flight, BYTES))),
         tensor=_tensor_us(launch, machine, grid, busiest),

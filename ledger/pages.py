@@ -8,7 +8,7 @@ from typing import Any
 
 from ledger.decisions import QUESTIONS, decision
 from ledger.decisions.gemm import gemm
-from ledger.estimate import opinion, streaming, time
+from ledger.estimate import opinion, sm_draw, streaming, time
 from ledger.machine import machine, machines
 from ledger.occupancy import occupancy
 from ledger.prose import attach
@@ -24,6 +24,7 @@ NAMES: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "occupancy": occupancy,
         "opinion": opinion,
         "launch_time": time,
+        "sm_draw": sm_draw,
         "streaming": streaming,
         "gemm": gemm,
         "questions": lambda: list(QUESTIONS.values()),

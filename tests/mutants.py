@@ -76,8 +76,8 @@ class Same(NamedTuple):
 EQUIVALENT: tuple[Same, ...] = (
     Same(
         "ledger/estimate.py",
-        "    by_memory = machine.smem_per_sm // largest(kept, 1)",
-        "    by_memory = machine.smem_per_sm // largest(kept, 2)",
+        "by_memory = machine.smem_per_sm // largest(kept, 1)",
+        "by_memory = machine.smem_per_sm // largest(kept, 2)",
         "a block without shared memory is limited by its threads, long before",
     ),
 )
