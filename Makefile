@@ -31,7 +31,8 @@ check: $(READY) ## where pages and library disagree
 mutants: $(READY) ## what could change in the rule, the decisions or a figure and go unnoticed
 	$(BIN)/python -m tests.mutants
 
-bench: $(READY) ## what the page language costs a build; BENCH=--large for 1,000 chapters
+bench: $(READY) ## verdicts a second, and what the page language costs a build; BENCH=--large for 1,000 chapters
+	$(BIN)/python tests/bench/sweep.py
 	$(BIN)/python tests/bench/prose.py $(BENCH)
 
 lint: $(READY) ## style, types, and which way imports run

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import gc
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from ledger.candidates import best, fastest, retile
 from ledger.decision import Decision
-from ledger.decisions import QUESTIONS, build, decision
+from ledger.decisions import QUESTIONS, build, decision, question
 from ledger.errors import LedgerError
+from ledger.flips import flips
 from ledger.machine import DEFAULT, Machine, machine, machines
 from ledger.prose.finding import CODES, explain
 from ledger.reports import json, markdown, text
@@ -42,6 +46,10 @@ examples:
   ledger --bandwidth-gbs 3352 --sm-count 132    the same on other figures
   ledger show split-k --set split=4             one decision in full, at another shape
   ledger show split-kv --machine l40s           the same question on another GPU
+  ledger flips split-kv --machine h100          what would change the verdict, and how near it is
+  ledger best split-kv --over split=1..256      the cheapest usable number of splits
+  ledger retile split-kv --machine l40s         the tiles that fit and fill, where the answer is NEITHER
+  ledger sweep split-k --over split=1..64 m=128..4096:128      a map of verdicts
   ledger decisions                              every decision and its shape parameters
   ledger machines --format json                 every GPU, each figure with its source
   ledger check docs README.md                   where pages and library disagree
@@ -111,7 +119,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_limits(parser)
     parser.set_defaults(run=_report)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
-    _add_show(commands)
+    _add_asked(commands)
     for name, run, about in (
         ("decisions", _decisions, "every decision and its shape parameters"),
         ("machines", _machines, "every GPU of the catalogue with its figures"),
@@ -143,13 +151,16 @@ def _add_limits(parser: argparse.ArgumentParser, default: object = None) -> None
     )
 
 
-def _add_show(commands: Any) -> None:
-    show = commands.add_parser("show", help="one decision in full", description="One decision in full.")
-    show.add_argument("slug", metavar="SLUG", help=f"one of: {', '.join(QUESTIONS)}")
-    show.add_argument(
+def _add_asking(commands: Any, name: str, about: str, run: Callable[..., Any]) -> argparse.ArgumentParser:
+    """A command that asks about one decision at a shape, on a machine."""
+    command: argparse.ArgumentParser = commands.add_parser(
+        name, help=about, description=f"{about[0].upper()}{about[1:]}."
+    )
+    command.add_argument("slug", metavar="SLUG", help=f"one of: {', '.join(QUESTIONS)}")
+    command.add_argument(
         "--machine", default=DEFAULT, metavar="NAME", help=f"a GPU, see 'ledger machines' ({DEFAULT})"
     )
-    show.add_argument(
+    command.add_argument(
         "--set",
         action="extend",
         nargs="+",
@@ -158,10 +169,47 @@ def _add_show(commands: Any) -> None:
         metavar="NAME=VALUE",
         help="shape parameters, see 'ledger decisions'",
     )
-    show.add_argument("--budget", type=_number, metavar="BYTES", help="bytes one block may keep on chip")
-    _add_limits(show, default=argparse.SUPPRESS)  # so that those given before "show" stay
+    command.add_argument("--budget", type=_number, metavar="BYTES", help="bytes one block may keep on chip")
+    _add_limits(command, default=argparse.SUPPRESS)  # so that those given before the command stay
+    command.set_defaults(run=run)
+    return command
+
+
+def _add_over(command: argparse.ArgumentParser, what: str, *, required: bool = True) -> None:
+    command.add_argument(
+        "--over",
+        action="extend",
+        nargs="+",
+        default=[],
+        required=required,
+        type=_span,
+        metavar="NAME=VALUES",
+        help=f"{what}: split=1..256, n=1..4096:64 (each 64th), tile=16..512*2 (times two), tile=64,128",
+    )
+
+
+def _add_asked(commands: Any) -> None:
+    show = _add_asking(commands, "show", "one decision in full", _show)
     _add_format(show)
-    show.set_defaults(run=_show)
+    flips = _add_asking(commands, "flips", "what would change a verdict, exactly, and how near it is", _flips)
+    flips.add_argument(
+        "--over", nargs="+", metavar="NAME", help="SMs, budget, shape parameters (default: all of them)"
+    )
+    _add_format(flips)
+    best = _add_asking(commands, "best", "the cheapest usable option over many values, or NEITHER", _best)
+    _add_over(best, "what to choose")
+    _add_format(best)
+    tiles = _add_asking(commands, "retile", "the tiles that fit and fill, fewest bytes first", _retile)
+    _add_over(tiles, "tiles to try (default: those of the decision)", required=False)
+    _add_format(tiles)
+    sweep = _add_asking(commands, "sweep", "the verdict at every combination of many values", _sweep)
+    _add_over(sweep, "what to sweep, sm_count and budget too")
+    sweep.add_argument(
+        "--format",
+        choices=("text", "markdown", "json", "csv"),
+        default="text",
+        help="csv: a row for each combination (default: text)",
+    )
 
 
 def _add_check(commands: Any) -> None:
@@ -247,16 +295,83 @@ def _report(options: argparse.Namespace) -> tuple[str, int]:
     return text.report(float(gpu.bandwidth_gbs), decisions), CLEAN
 
 
-def _show(options: argparse.Namespace) -> tuple[str, int]:
-    shape = dict(options.set)
+def _asked(options: argparse.Namespace) -> dict[str, Any]:
+    """The slug, machine, budget and shape that a command asks about."""
     gpu = _machine(machine(options.machine), options)
-    shown = decision(options.slug, machine=gpu, budget=options.budget, **shape)
+    return {"slug": options.slug, "machine": gpu, "budget": options.budget, **dict(options.set)}
+
+
+def _show(options: argparse.Namespace) -> tuple[str, int]:
     formats: dict[str, Callable[[Decision], str]] = {
         "text": text.show,
         "markdown": markdown.show,
         "json": lambda each: json.write(json.decision(each)),
     }
-    return formats[options.format](shown), CLEAN
+    return formats[options.format](decision(**_asked(options))), CLEAN
+
+
+def _flips(options: argparse.Namespace) -> tuple[str, int]:
+    asked = decision(**_asked(options))
+    found = flips(asked, options.over)
+    if options.format == "json":
+        return json.write(json.flips(asked, found)), CLEAN
+    return (markdown.flips if options.format == "markdown" else text.flips)(asked, found), CLEAN
+
+
+def _best(options: argparse.Namespace) -> tuple[str, int]:
+    asked = _asked(options)
+    found = best(over=dict(options.over), **asked)
+    quickest = fastest(over=dict(options.over), **asked)
+    tilings = () if found.decision else retile(**_untiled(asked))
+    if options.format == "json":
+        return json.write(json.best(found, quickest, tilings)), CLEAN
+    return (markdown.best if options.format == "markdown" else text.best)(found, quickest, tilings), CLEAN
+
+
+def _untiled(asked: dict[str, Any]) -> dict[str, Any]:
+    """What is asked, without the tiles that are to be chosen anew."""
+    return {name: value for name, value in asked.items() if name not in question(asked["slug"]).tiles}
+
+
+def _retile(options: argparse.Namespace) -> tuple[str, int]:
+    asked = _asked(options)
+    found = retile(over=dict(options.over) or None, **(asked if options.over else _untiled(asked)))
+    if options.format == "json":
+        return json.write(json.tilings(found)), CLEAN
+    return (markdown.tilings if options.format == "markdown" else text.tilings)(found), CLEAN
+
+
+def _sweep(options: argparse.Namespace) -> tuple[str, int]:
+    try:
+        from ledger.sweep import sweep
+    except ModuleNotFoundError:
+        raise LedgerError(
+            "sweep: needs NumPy, found none; install it with pip install 'fusion-ledger[sweep]'"
+        ) from None
+    found = sweep(over=dict(options.over), progress=_progress(), **_asked(options))
+    if options.format == "csv":
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow([*found.axes, "verdict"])
+        writer.writerows(found.rows())
+        return "", CLEAN
+    if options.format == "json":
+        return json.write(json.sweep(found)), CLEAN
+    return (markdown.sweep if options.format == "markdown" else text.sweep)(found), CLEAN
+
+
+def _progress() -> Callable[[int, int], None]:
+    """Tells on standard error how far a sweep is, where it takes longer than a second."""
+    begun = told = time.monotonic()
+
+    def tell(done: int, total: int) -> None:
+        nonlocal told
+        now = time.monotonic()
+        if now - begun > 1 and (now - told > 0.2 or done == total):
+            told = now
+            end = "\n" if done == total else ""
+            print(f"\r{done:,} of {total:,} verdicts", end=end, file=sys.stderr, flush=True)
+
+    return tell
 
 
 def _decisions(options: argparse.Namespace) -> tuple[str, int]:
@@ -367,6 +482,13 @@ def _number(text: str) -> int | float:
         return float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"must be a number, got {text!r}") from None
+
+
+def _span(text: str) -> tuple[str, str]:
+    name, equals, values = text.partition("=")
+    if not equals or not name or not values:
+        raise argparse.ArgumentTypeError(f"must be NAME=VALUES such as split=1..256, got {text!r}")
+    return name, values
 
 
 def _setting(text: str) -> tuple[str, int | float]:

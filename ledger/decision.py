@@ -7,9 +7,8 @@ fewest bytes win. If none is usable the answer is NEITHER: re-tile, do not choos
 from __future__ import annotations
 
 import math
-from bisect import bisect
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -21,6 +20,7 @@ from ledger.traced import Choice, plain
 from ledger.units import kibibytes, megabytes, microseconds
 
 NEITHER = Choice("NEITHER")
+A_WINS, B_WINS, NONE_WINS = range(3)  # verdicts by the winner's place, whatever its label says
 
 
 class Line(StrEnum):
@@ -46,12 +46,33 @@ class Verdict(NamedTuple):
     reason: str
 
 
-class Flip(NamedTuple):
-    """A limit of the machine at which the verdict changes: the first value with the new winner."""
+def fits(option: Option, budget: Count) -> Any:
+    """Whether one block of the option fits the budget, in bytes; of arrays, where."""
+    return option.on_chip <= budget
 
-    limit: Literal["SMs", "budget"]
-    at: int
-    winner: str
+
+def fills(option: Option, sm_count: Count) -> Any:
+    """Whether the option's grid has a block for every SM; of arrays, where."""
+    return option.grid >= sm_count
+
+
+def standing(option: Option, budget: Count, sm_count: Count) -> Standing:
+    """How the option stands before the rule."""
+    if not fits(option, budget):
+        return Standing.TOO_BIG
+    return Standing.USABLE if fills(option, sm_count) else Standing.IDLE
+
+
+def choose(options: Iterable[Option], budget: Count, sm_count: Count) -> Option | None:
+    """The option that the rule picks among any number, None where none is usable; on equal bytes the first.
+
+    Examples:
+        >>> thrifty, broad = Option("thrifty", 4, 64, 1024), Option("broad", 7, 512, 1024)
+        >>> choose([thrifty, broad], budget=1024, sm_count=132).label
+        'broad'
+    """
+    usable = [each for each in options if standing(each, budget, sm_count) is Standing.USABLE]
+    return min(usable, key=lambda each: plain(each.bytes), default=None)
 
 
 @dataclass(frozen=True)
@@ -89,14 +110,14 @@ class Decision:
 
     def __post_init__(self) -> None:
         subject = self.slug or self.name
-        _require(f"{subject}: budget", self.budget, above=0)
-        _require(f"{subject}: bytes_per_us", self.bytes_per_us, above=0)
-        _require(f"{subject}: sm_count", self.sm_count, at_least=1, whole=True)
+        require(f"{subject}: budget", self.budget, above=0)
+        require(f"{subject}: bytes_per_us", self.bytes_per_us, above=0)
+        require(f"{subject}: sm_count", self.sm_count, at_least=1, whole=True)
         for option in (self.option_a, self.option_b):
             where = f"{subject}: {option.label}"
-            _require(f"{where}: grid", option.grid, at_least=1, whole=True)
-            _require(f"{where}: bytes", option.bytes, at_least=0)
-            _require(f"{where}: on_chip", option.on_chip, at_least=0)
+            require(f"{where}: grid", option.grid, at_least=1, whole=True)
+            require(f"{where}: bytes", option.bytes, at_least=0)
+            require(f"{where}: on_chip", option.on_chip, at_least=0)
 
     @property
     def a(self) -> Option:
@@ -120,17 +141,15 @@ class Decision:
 
     def fits(self, option: Option) -> Any:
         """Whether one block of the option fits the budget."""
-        return option.on_chip <= self.budget
+        return fits(option, self.budget)
 
     def fills(self, option: Option) -> Any:
         """Whether the option's grid has a block for every SM."""
-        return option.grid >= self.sm_count
+        return fills(option, self.sm_count)
 
     def standing(self, option: Option) -> Standing:
         """How the option stands before the rule."""
-        if not self.fits(option):
-            return Standing.TOO_BIG
-        return Standing.USABLE if self.fills(option) else Standing.IDLE
+        return standing(option, self.budget, self.sm_count)
 
     def usable(self, option: Option) -> bool:
         """Whether the option fits and fills."""
@@ -139,8 +158,7 @@ class Decision:
     @property
     def choice(self) -> Option | None:
         """The option that the rule picks, None where neither is usable; on equal bytes the first."""
-        usable = [option for option in (self.option_a, self.option_b) if self.usable(option)]
-        return min(usable, key=lambda option: plain(option.bytes), default=None)
+        return choose((self.option_a, self.option_b), self.budget, self.sm_count)
 
     @property
     def line(self) -> Line:
@@ -174,22 +192,6 @@ class Decision:
         """The winner and the reason."""
         return Verdict(self.winner, self.reason)
 
-    def flips(self) -> tuple[Flip, ...]:
-        """Where the machine's limits would change the verdict, exactly: SM counts, then budgets.
-
-        Only a grid or a capacity can be such an edge, so each is tried with its neighbour. ``at`` is the
-        nearest value, seen from today's, at which the new winner holds.
-        """
-        options = (self.option_a, self.option_b)
-        counts = {int(o.grid) + step for o in options for step in (0, 1)}
-        sizes = {int(o.on_chip) + step for o in options for step in (-1, 0)}
-        by_count = [(n, replace(self, sm_count=n).winner) for n in counts]
-        by_budget = [(n, replace(self, budget=n).winner) for n in sizes if n > 0]
-        return (
-            *_edges("SMs", int(self.sm_count), self.winner, by_count),
-            *_edges("budget", int(self.budget), self.winner, by_budget),
-        )
-
     def _why_neither(self) -> str:
         if self.line is Line.CAPACITY:
             sizes = f"{kibibytes(self.option_a.on_chip)} KB and {kibibytes(self.option_b.on_chip)} KB"
@@ -213,7 +215,7 @@ class Decision:
         return f"{text} (saves {megabytes(saved)} MB = {microseconds(saved / self.bytes_per_us)} us)"
 
 
-def _require(
+def require(
     subject: str,
     value: Any,
     *,
@@ -221,6 +223,11 @@ def _require(
     at_least: float | None = None,
     whole: bool = False,
 ) -> None:
+    """Refuse what is not a finite number in its range.
+
+    Raises:
+        BadValue: it is not; the message says what is allowed.
+    """
     number = plain(value)
     kind = "a whole number" if whole else "a finite number"
     bound = f"above {above:g}" if above is not None else f"of at least {at_least:g}"
@@ -228,13 +235,3 @@ def _require(
     good = good and (not whole or number == int(number))
     if not good or (above is not None and number <= above) or (at_least is not None and number < at_least):
         raise BadValue(subject, f"{kind} {bound}", repr(number))
-
-
-def _edges(
-    limit: Literal["SMs", "budget"], now: int, winner: str, tried: list[tuple[int, Choice]]
-) -> list[Flip]:
-    """The first change of winner on either side of today's limit, from values tried in any order."""
-    changed = sorted((n, w) for n, w in tried if w != winner)
-    today = bisect(changed, (now,))
-    nearest = (*changed[:today][-1:], *changed[today:][:1])
-    return [Flip(limit, n, w) for n, w in nearest]

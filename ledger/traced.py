@@ -186,13 +186,13 @@ class Traced:
         return _combine("//", other, self, Dimension.__truediv__)
 
     def __neg__(self) -> Traced:
-        return self._step("neg", -self.value)
+        return self._step("neg")
 
     def __abs__(self) -> Traced:
-        return self._step("abs", abs(self.value))
+        return self._step("abs")
 
     def __ceil__(self) -> Traced:
-        return self._step("ceil", math.ceil(self.value))
+        return self._step("ceil")
 
     def __lt__(self, other: object) -> Traced:
         return _combine("<", self, other, _compared)
@@ -219,9 +219,10 @@ class Traced:
         return _combine("or", self, other, _same)
 
     def __invert__(self) -> Traced:
-        return self._step("not", not self.value)
+        return self._step("not")
 
-    def _step(self, operator: str, value: Scalar) -> Traced:
+    def _step(self, operator: str) -> Traced:
+        value = APPLY[operator](self.value)
         return Traced(value, Operation(operator, (self.node,), value), self.dimension)
 
 
@@ -339,7 +340,7 @@ def walk(node: Node) -> Iterator[Node]:
 
 # arithmetic -------------------------------------------------------------------------------------------
 
-_APPLY: Mapping[str, Callable[[Any, Any], Any]] = {
+APPLY: Mapping[str, Callable[..., Any]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
@@ -356,6 +357,10 @@ _APPLY: Mapping[str, Callable[[Any, Any], Any]] = {
     "!=": lambda a, b: a != b,
     "and": lambda a, b: bool(a and b),
     "or": lambda a, b: bool(a or b),
+    "neg": lambda a: -a,
+    "abs": abs,
+    "ceil": math.ceil,
+    "not": lambda a: not a,
 }
 _DIVISIONS = {"/", "//", "ceildiv"}
 
@@ -374,7 +379,7 @@ def _combine(
         dimension = _literal_dimension(operator, left, right)
     if operator in _DIVISIONS and right.value == 0:
         raise BadValue(f"the divisor {right.formula()}", "other than zero", 0)
-    value = _APPLY[operator](left.value, right.value)
+    value = APPLY[operator](left.value, right.value)
     return Traced(value, Operation(operator, (left.node, right.node), value), dimension)
 
 
@@ -418,7 +423,7 @@ def _pick(operator: str, a: Any, b: Any) -> Any:
     if isinstance(a, Traced) or isinstance(b, Traced):
         return _combine(operator, a, b, _same)
     if isinstance(a, int | float) and isinstance(b, int | float):
-        return _APPLY[operator](a, b)
+        return APPLY[operator](a, b)
     import numpy  # only a caller that hands arrays in gets here
 
     return numpy.maximum(a, b) if operator == "max" else numpy.minimum(a, b)

@@ -12,6 +12,26 @@ from ledger.decisions import QUESTIONS
 from ledger.machine import machines
 
 REFUSED = [
+    (
+        ["flips", "split-k", "--over", "splt"],
+        "ledger: unknown parameter of split-k 'splt': did you mean 'split'?",
+    ),
+    (
+        ["best", "split-k", "--over", "split=0..4"],
+        "ledger: split-k: split must be whole numbers from 1 to 2^53",
+    ),
+    (["best", "split-k", "--over", "split"], "ledger: --over: must be NAME=VALUES such as split=1..256, got"),
+    (["best", "split-k"], "ledger: the following arguments are required: --over"),
+    (
+        ["best", "split-k", "--over", "split=1..4", "--set", "split=2"],
+        "ledger: split-k: split must be either swept",
+    ),
+    (["retile", "split-q"], "ledger: unknown decision 'split-q'"),
+    (
+        ["sweep", "split-k", "--over", "split=1..9007199254740992"],
+        "ledger: split-k: 9,007,199,254,740,992 verdicts need",
+    ),
+    (["sweep", "split-k", "--over", "sm_cuont=1..4"], "ledger: unknown parameter of split-k 'sm_cuont'"),
     (["--bandwidth-gbs", "0"], "ledger: bandwidth_gbs must be a positive finite number, got 0"),
     (["--bandwidth-gbs", "nan"], "ledger: bandwidth_gbs must be a positive finite number, got nan"),
     (["--bandwidth-gbs", "inf"], "ledger: bandwidth_gbs must be a positive finite number, got inf"),
@@ -99,9 +119,11 @@ parallelism  32,768 blocks                                                      
 epilogue     67.1 MB, 1 launch: a second kernel, and the intermediate out to HBM and back  –
 
 winner: 1 fused kernel -- traffic: 67.1 MB vs 134.2 MB (saves 67.1 MB = 14.91 us)
-flips:
-  from 16,385 SMs up: 2 kernels
-  from 2,047 bytes of budget down: NEITHER
+flips, nearest first:
+  from 2,047 bytes of budget down (−99 %): NEITHER
+  from n = 134,144 down (−99 %): 2 kernels
+  from block = 116,737 up (114 ×): NEITHER
+  from 16,385 SMs up (124 ×): 2 kernels
 second opinion, estimated, ±20 %: 1 fused kernel, which agrees with the rule: 34.88 us against 17.44 us
   option          kernel  launch, µs  blocks  at once  waves  a full wave, µs  the last, µs  total, µs  bound by
   2 kernels       1       2.43        16,384  1,056    16     0.96             0.60          17.44      bandwidth
@@ -127,7 +149,13 @@ def test_show_as_json_holds_the_trace_of_each_line(capsys):
     assert shown["option_b"]["grid"]["formula"] == "⌈m / tile⌉·⌈n / tile⌉·split"
     assert shown["option_b"]["epilogue"]["bytes"]["value"] == 2 * 8 * 1024 * 1024 * 4
     assert shown["sm_count"]["inputs"] == {"l40s.sm_count": 142}
-    assert shown["flips"][0] == {"limit": "SMs", "at": 64, "winner": "no split, 64 blocks"}
+    assert shown["flips"][0] == {
+        "parameter": "SMs",
+        "at": 64,
+        "winner": "no split, 64 blocks",
+        "now": 142,
+        "margin": (64 - 142) / 142,
+    }
     assert shown["second_opinion"]["says"] == "split-K=8"
     assert shown["second_opinion"]["a_us"]["dimension"] == "µs"
 
@@ -180,6 +208,120 @@ def test_check_exits_1_where_there_are_findings_and_0_where_there_are_none(tmp_p
     assert json.loads(capsys.readouterr().out)[0]["column"] == 44
     assert main(["check", str(page), "--format", "github"]) == 1
     assert capsys.readouterr().out.startswith(f"::error file={page},line=3,col=44,title=drift::the page says")
+
+
+def test_flips_says_what_would_change_the_verdict_and_how_near_it_is(capsys):
+    assert main(["flips", "split-k", "--over", "split", "SMs"]) == 0
+    assert (
+        capsys.readouterr().out
+        == """\
+skinny GEMM 1024x1024x16384, split-K=8: split-K=8
+parameter  today  flips at  away    to
+split      8      2         −75 %   NEITHER
+SMs        132    64        −52 %   no split, 64 blocks
+SMs        132    513       +289 %  NEITHER
+"""
+    )
+    main(["flips", "split-k", "--over", "split", "--format", "json"])
+    (flip,) = json.loads(capsys.readouterr().out)["flips"]
+    assert flip == {"parameter": "split", "at": 2, "winner": "NEITHER", "now": 8, "margin": -0.75}
+    main(["flips", "split-k", "--over", "k"])
+    assert capsys.readouterr().out.endswith("no value of these changes the verdict\n")
+
+
+def test_best_names_the_cheapest_usable_value_and_the_fastest_by_the_estimate(capsys):
+    assert (
+        main(["best", "split-kv", "--over", "split=1..256", "--machine", "h100", "--set", "batch_heads=8"])
+        == 0
+    )
+    rule, counts, opinion, because = capsys.readouterr().out.splitlines()
+    assert rule == "the rule: split-KV=17 at split=17 (537.0 MB, 136 blocks)"
+    assert counts == "of 257 options: 240 usable, 17 fit and do not fill, 0 do not fit"
+    assert opinion.startswith("the second opinion: split-KV=")
+    assert "estimated, ±20 %; fits, does not fill)" in opinion
+    assert because.startswith("because: parallelism: ")
+
+
+def test_best_says_neither_and_what_re_tiling_would_help(capsys):
+    assert main(["best", "split-kv", "--over", "split=1..64", "--machine", "l40s"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("the rule: NEITHER\n")
+    assert "the second opinion: none" in said
+    assert "re-tile, do not choose:" in said
+    main(["retile", "split-kv", "--machine", "l40s"])
+    assert said.endswith(capsys.readouterr().out)
+    main(["best", "split-kv", "--over", "split=1..64", "--machine", "l40s", "--format", "json"])
+    found = json.loads(capsys.readouterr().out)
+    assert (found["winner"], found["second_opinion"]) == ("NEITHER", None)
+    assert found["tilings"][0]["values"] == {"kv_block": 128}
+
+
+def test_retile_lists_the_tiles_that_fit_and_fill_fewest_bytes_first(capsys):
+    assert main(["retile", "split-k", "--set", "split=1", "--over", "tile=64,128"]) == 0
+    assert (
+        capsys.readouterr().out
+        == """\
+tiles    option                bytes, MB  blocks  on chip, KB
+tile=64  no split, 256 blocks  4.2        256     16.0
+tile=64  split-K=1             12.6       256     16.0
+"""
+    )
+    main(["retile", "split-k", "--set", "m=1", "n=1", "split=1"])
+    assert capsys.readouterr().out == "no tiling fits and fills\n"
+
+
+def test_sweep_shows_runs_of_one_parameter_and_a_map_of_two(capsys):
+    assert main(["sweep", "split-k", "--over", "split=1..8"]) == 0
+    assert (
+        capsys.readouterr().out
+        == """\
+6 B, 2 NEITHER
+A: no split, 64 blocks    B: split-K=…    .: NEITHER    -: not a shape
+
+values      verdict
+split=1..2  NEITHER
+split=3..8  split-K=…
+"""
+    )
+    assert main(["sweep", "split-k", "--over", "split=1..3", "k=1..3"]) == 0
+    assert capsys.readouterr().out.endswith(
+        """\
+   k = 1 to 3
+1  ...
+2  -..
+3  --B
+split downwards
+"""
+    )
+    main(["sweep", "split-k", "--over", "split=1..100", "sm_count=1..500"])
+    assert "shown: 24 of 100 split, 64 of 500 sm_count\n" in capsys.readouterr().out
+
+
+def test_sweep_as_csv_and_json_holds_every_combination(capsys):
+    main(["sweep", "split-k", "--over", "split=2,3", "sm_count=64,132", "--format", "csv"])
+    rows = ["split,sm_count,verdict", "2,64,A", "2,132,NEITHER", "3,64,A", "3,132,B"]
+    assert capsys.readouterr().out.splitlines() == rows
+    main(["sweep", "split-k", "--over", "split=2,3", "sm_count=64,132", "--format", "json"])
+    found = json.loads(capsys.readouterr().out)
+    assert found["codes"] == [[0, 2], [0, 1]]
+    assert found["axes"] == {"split": [2, 3], "sm_count": [64, 132]}
+    main(["sweep", "split-k", "--over", "split=2,3", "--format", "markdown"])
+    assert capsys.readouterr().out.endswith("| split=3 | split-K=… |\n".replace("=", "&#61;"))
+
+
+def test_a_sweep_that_takes_long_tells_how_far_it_is(capsys, monkeypatch):
+    seconds = iter(range(100))
+    monkeypatch.setattr("ledger.cli.time.monotonic", lambda: next(seconds))
+    main(["sweep", "split-k", "--over", "split=1..4096", "sm_count=1..64"])
+    told = capsys.readouterr().err.split("\r")
+    assert told[-1] == "262,144 of 262,144 verdicts\n"
+    assert len(told) > 2
+
+
+def test_without_numpy_a_sweep_says_what_to_install(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ledger.sweep", None)
+    assert main(["sweep", "split-k", "--over", "split=1..4"]) == 2
+    assert "sweep: needs NumPy, found none; install it with" in capsys.readouterr().err
 
 
 def run(*arguments: str, **options) -> subprocess.CompletedProcess:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from ledger.decision import NEITHER, Decision, Flip, Line, Standing
+from ledger.decision import NEITHER, Decision, Line, Standing, choose
 from ledger.errors import BadValue, DimensionError
 from ledger.option import Epilogue, Option
 from ledger.traced import Choice, given
@@ -106,49 +106,17 @@ def test_coarse_and_fine_are_the_two_options():
     assert (turned.coarse, turned.fine) == (decision.b, decision.a)
 
 
-FLIPS = [
-    # A, B, winner today, then each flip: SMs below 132 and above, budget below 100 KB and above
-    (
-        (4, 64, 50 * KB),
-        (70, 512, 80 * KB),
-        "B",
-        [("SMs", 64, "A"), ("SMs", 513, "NEITHER"), ("budget", 80 * KB - 1, "NEITHER")],
-    ),
-    (
-        (4, 200, 30 * KB),
-        (7, 300, 20 * KB),
-        "A",
-        [("SMs", 201, "B"), ("budget", 30 * KB - 1, "B")],  # further off, NEITHER from 301 and below 20 KB
-    ),
-    (
-        (4, 200, 120 * KB),
-        (7, 200, 10 * KB),
-        "B",
-        [("SMs", 201, "NEITHER"), ("budget", 10 * KB - 1, "NEITHER"), ("budget", 120 * KB, "A")],
-    ),
-    ((4, 200, 120 * KB), (2, 200, 150 * KB), NEITHER, [("budget", 120 * KB, "A")]),  # B only from 150 KB
-    ((4, 132, BUDGET), (7, 132, BUDGET), "A", [("SMs", 133, "NEITHER"), ("budget", BUDGET - 1, "NEITHER")]),
-    ((1, 200, 2), (2, 200, 2), "A", [("SMs", 201, "NEITHER"), ("budget", 1, "NEITHER")]),
-    ((1, 200, 1), (2, 200, 1), "A", [("SMs", 201, "NEITHER")]),  # a budget is above zero: no less than 1
-]
+def test_the_rule_picks_among_any_number_of_options():
+    options = [Option("big", 1, 132, BUDGET + 1), Option("slow", 9, *FULL), Option("quick", 4, *FULL)]
+    assert choose(options, BUDGET, SMS) is options[2]
+    assert choose(options[:2], BUDGET, SMS) is options[1]
+    assert choose(options[:1], BUDGET, SMS) is None
+    assert choose([], BUDGET, SMS) is None
 
 
-@pytest.mark.parametrize(("a", "b", "winner", "flips"), FLIPS)
-def test_flips_are_the_nearest_edges_on_either_side(a, b, winner, flips):
-    decision = made(a, b)
-    assert decision.winner == winner
-    assert decision.flips() == tuple(Flip(*flip) for flip in flips)
-
-
-@pytest.mark.parametrize("limit", ["sm_count", "budget"])
-def test_a_flip_is_exact(limit):
-    decision = made((4, 64, 50 * KB), (70, 512, 80 * KB))
-    now = getattr(decision, limit)
-    for flip in decision.flips():
-        if (flip.limit == "SMs") == (limit == "sm_count"):
-            step = 1 if flip.at < now else -1  # back towards today
-            assert replace(decision, **{limit: flip.at}).winner == flip.winner
-            assert replace(decision, **{limit: flip.at + step}).winner == decision.winner
+def test_on_equal_bytes_the_first_option_wins():
+    options = [Option("idle", 4, *IDLE), Option("first", 4, *FULL), Option("second", 4, *FULL)]
+    assert choose(options, BUDGET, SMS) is options[1]
 
 
 BAD = [

@@ -106,6 +106,7 @@ BUDGETS = [
     ("norm-rope-quant", "l40s", None, 100 * 1024),
     ("split-kv", "t4", None, 64 * 1024),
     ("split-kv", "h200", 1000, 1000),
+    ("split-kv", "h200", 1, 1),
 ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ledger.decision import Decision
+from ledger.decision import Decision, require
 from ledger.decisions import (
     elementwise,
     gemm_epilogue,
@@ -68,7 +68,7 @@ def decision(
         name=asked.name(traced),
         option_a=option_a,
         option_b=option_b,
-        budget=_budget(asked, gpu, budget),
+        budget=budget_of(asked, gpu, budget),
         bytes_per_us=gpu.bytes_per_us,
         sm_count=gpu.sm_count,
         note=asked.note,
@@ -92,8 +92,15 @@ def build(bandwidth_gbs: float, sm_count: int) -> list[Decision]:
 _machine = machine  # ``decision`` has a parameter of that name
 
 
-def _budget(asked: Question, gpu: Machine, budget: int | None) -> Count:
+def budget_of(asked: Question, gpu: Machine, budget: int | None = None) -> Count:
+    """Bytes one block may keep on chip: those given, else the machine's, or the question's own if less.
+
+    Raises:
+        BadValue: the budget is not a finite number above 0.
+        MissingFigure: the machine's shared memory per SM is not known.
+    """
     if budget is not None:
+        require(f"{asked.slug}: budget", budget, above=0)
         return given("budget", budget, scope=asked.slug, dimension=BYTES, source="the caller")
     if asked.budget_kib is None:
         return gpu.smem_per_sm

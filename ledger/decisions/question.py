@@ -70,27 +70,41 @@ class Question:
             UnknownName: no such parameter.
             BadValue: not a whole number from 1 to 2^53, or above the parameter that bounds it.
         """
-        for name in values:
-            if name not in self.parameters:
-                raise UnknownName(f"parameter of {self.slug}", name, self.parameters)
-        shape = {name: self._input(name, values) for name in self.parameters}
+        shape = self.inputs(values)
         for name, bound in self.at_most.items():
             if shape[name] > shape[bound]:
                 raise BadValue(f"{self.slug}: {name}", f"at most {bound} = {shape[bound]}", shape[name])
         return shape
 
+    def inputs(self, values: Mapping[str, object]) -> dict[str, Traced]:
+        """Every shape parameter as ``shape`` gives it, whether or not one is above what bounds it.
+
+        Raises:
+            UnknownName: no such parameter.
+            BadValue: not a whole number from 1 to 2^53.
+        """
+        for name in values:
+            if name not in self.parameters:
+                raise UnknownName(f"parameter of {self.slug}", name, self.parameters)
+        return {name: self._input(name, values) for name in self.parameters}
+
     def _input(self, name: str, values: Mapping[str, object]) -> Traced:
         """One shape parameter, traced; only a default gives way to an override."""
         subject, dimension = f"{self.slug}: {name}", self.dimensions[name]
         if name in values:
-            value = _whole(subject, values[name])
+            value = whole(subject, values[name])
             return Traced(value, Input(name, value, self.slug, dimension), dimension)
         default = given(name, self.parameters[name], scope=self.slug, dimension=dimension)
-        _whole(subject, default)
+        whole(subject, default)
         return default
 
 
-def _whole(subject: str, value: Any) -> int:
+def whole(subject: str, value: Any) -> int:
+    """The value, traced or plain, as an ``int``.
+
+    Raises:
+        BadValue: it is not a whole number from 1 to 2^53.
+    """
     number = value.value if isinstance(value, Traced) else value
     if isinstance(number, bool) or not isinstance(number, int | float) or number != number:
         raise BadValue(subject, f"a whole number from 1 to 2^53 ({MOST})", repr(value))

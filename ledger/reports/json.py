@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ledger.candidates import Best, Fastest, Tiling
 from ledger.decision import Decision
 from ledger.decisions.question import Question
 from ledger.estimate import UNCERTAINTY
+from ledger.flips import Flip
+from ledger.flips import flips as find_flips
 from ledger.machine import Machine
 from ledger.option import Count, Option
 from ledger.prose.impact import Change
 from ledger.reports.lines import second_opinion
 from ledger.traced import Traced, plain
+
+if TYPE_CHECKING:
+    from ledger.sweep import Sweep
 
 
 def write(value: object) -> str:
@@ -38,7 +44,7 @@ def decision(given: Decision) -> dict[str, Any]:
         "finer": given.finer,
         "winner": str(given.winner),
         "reason": given.reason,
-        "flips": [flip._asdict() for flip in given.flips()],
+        "flips": _flips(find_flips(given)),
         "second_opinion": _opinion(given),
     }
 
@@ -77,6 +83,44 @@ def impact(changes: Iterable[Change]) -> list[dict[str, Any]]:
     """Every change with its kind, place, old and new text."""
     names = ("kind", "path", "line", "column", "old", "new")
     return [{name: getattr(change, name) for name in names} for change in changes]
+
+
+def flips(given: Decision, found: Sequence[Flip]) -> dict[str, Any]:
+    """Today's verdict and every flip."""
+    return {"name": given.name, "winner": str(given.winner), "flips": _flips(found)}
+
+
+def _flips(found: Iterable[Flip]) -> list[dict[str, Any]]:
+    return [{**flip._asdict(), "margin": flip.margin} for flip in found]
+
+
+def best(found: Best, quickest: Fastest | None, usable: Sequence[Tiling]) -> dict[str, Any]:
+    """What the rule picks among many options, what the second opinion does, and the usable tilings."""
+    return {
+        "winner": str(found.winner),
+        "values": dict(found.values),
+        "usable": found.usable,
+        "idle": found.idle,
+        "too_big": found.too_big,
+        "second_opinion": quickest and quickest._asdict(),
+        "tilings": tilings(usable),
+    }
+
+
+def tilings(found: Iterable[Tiling]) -> list[dict[str, Any]]:
+    """Every usable tiling, fewest bytes first."""
+    return [asdict(each) for each in found]
+
+
+def sweep(found: Sweep) -> dict[str, Any]:
+    """A sweep's axes, its verdicts as nested lists of codes, what each code means, and the counts."""
+    return {
+        "slug": found.slug,
+        "axes": {name: list(values) for name, values in found.axes.items()},
+        "labels": list(found.labels),
+        "counts": found.counts,
+        "codes": found.codes.tolist(),
+    }
 
 
 def _opinion(given: Decision) -> dict[str, Any]:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from ledger.decision import Decision, Flip
+from ledger.candidates import Best, Fastest, Tiling
+from ledger.decision import Decision
 from ledger.errors import LedgerError
 from ledger.estimate import UNCERTAINTY, Estimate, Opinion, Timed, opinion
+from ledger.flips import Flip, flips
 from ledger.machine import FIELDS, Machine
 from ledger.option import Count, Option
 from ledger.prose.impact import KINDS as IMPACT_KINDS
 from ledger.prose.impact import Change
-from ledger.traced import Traced
-from ledger.units import kibibytes, megabytes, microseconds, round_to
+from ledger.traced import Traced, dimension_of, plain
+from ledger.units import BYTES, kibibytes, megabytes, microseconds, round_to
+
+if TYPE_CHECKING:
+    from ledger.sweep import Run
 
 NOTHING = "–"
 
@@ -61,14 +66,83 @@ def rows(decision: Decision) -> list[Row]:
     ]
 
 
-def flip_sentence(flip: Flip, decision: Decision) -> str:
-    """One flip in words: ``from 513 SMs up: NEITHER``."""
-    if flip.limit == "SMs":
-        now, at, unit = int(decision.sm_count), round_to(flip.at, 0, ","), "SM" if flip.at == 1 else "SMs"
-    else:
-        now, at, unit = int(decision.budget), round_to(flip.at, 0, ","), "bytes of budget"
-    direction = "up" if flip.at > now else "down"
-    return f"from {at} {unit} {direction}: {flip.winner}"
+def nearest_flips(decision: Decision) -> list[Flip]:
+    """What would flip the verdict, nearest first: both limits, and each shape parameter but element sizes."""
+    sized = {name for name, value in decision.shape.items() if dimension_of(value) == BYTES}
+    found = (flip for flip in flips(decision) if flip.parameter not in sized)
+    return sorted(found, key=lambda flip: abs(flip.margin))
+
+
+def flip_sentence(flip: Flip) -> str:
+    """One flip in words: ``from 513 SMs up (+289 %): NEITHER``, ``from split = 2 down (−75 %): NEITHER``."""
+    direction = "up" if flip.at > flip.now else "down"
+    return f"from {flip_value(flip)} {direction} ({margin(flip)}): {flip.winner}"
+
+
+def flip_value(flip: Flip) -> str:
+    """The value at which the verdict is another one: ``513 SMs``, ``split = 2``."""
+    at = round_to(flip.at, 0, ",")
+    units = {"SMs": "SM" if flip.at == 1 else "SMs", "budget": "bytes of budget"}
+    return f"{at} {units[flip.parameter]}" if flip.parameter in units else f"{flip.parameter} = {at}"
+
+
+def margin(flip: Flip) -> str:
+    """How far a flip is, from today's value: ``+0.8 %``, ``−75 %``, from ten times on ``13 ×``."""
+    share = Fraction(flip.at) / Fraction(flip.now)
+    if share >= 10:
+        return f"{round_to(share, 0, ',')} ×"
+    away = 100 * (share - 1)
+    decimals = 0 if abs(away) >= 10 else 1 if abs(away) >= 1 else 2
+    return f"{'+' if away > 0 else '−'}{round_to(abs(away), decimals)} %"
+
+
+FLIPS_HEAD = ["parameter", "today", "flips at", "away", "to"]
+
+
+def flip_row(flip: Flip) -> list[str]:
+    """A flip as a row of a table."""
+    today, at = round_to(plain(flip.now), 0, ","), round_to(flip.at, 0, ",")
+    return [flip.parameter, today, at, margin(flip), str(flip.winner)]
+
+
+TILINGS_HEAD = ["tiles", "option", "bytes, MB", "blocks", "on chip, KB"]
+
+
+def tiling_row(tiling: Tiling) -> list[str]:
+    """A usable tiling as a row of a table."""
+    return [
+        values_text(tiling.values),
+        tiling.label,
+        megabytes(tiling.bytes),
+        round_to(tiling.grid, 0, ","),
+        kibibytes(tiling.on_chip, 1),
+    ]
+
+
+def values_text(values: Mapping[str, int]) -> str:
+    """Chosen values in one line: ``split=3 tile=64``."""
+    return " ".join(f"{name}={value}" for name, value in values.items()) or "whatever the values"
+
+
+def best_sentences(found: Best, quickest: Fastest | None) -> list[str]:
+    """What the rule picks among many options, how many were usable, and what the second opinion picks."""
+    counts = f"{found.usable} usable, {found.idle} fit and do not fill, {found.too_big} do not fit"
+    picked = f"the rule: {found.winner}"
+    if found.option is not None:
+        size = f"{megabytes(found.option.bytes)} MB, {round_to(int(found.option.grid), 0, ',')} blocks"
+        picked = f"{picked} at {values_text(found.values)} ({size})"
+    sentences = [picked, f"of {found.candidates} options: {counts}"]
+    if quickest is None:
+        return [*sentences, "the second opinion: none, since no option fits or a figure is missing"]
+    time = f"{microseconds(quickest.us)} us, estimated, {span()}; {quickest.standing.value}"
+    return [*sentences, f"the second opinion: {quickest.label} at {values_text(quickest.values)} ({time})"]
+
+
+def run_row(run: Run, axis: str, labels: Sequence[str]) -> list[str]:
+    """A run of equal verdicts as a row: the values it reaches over, and the verdict."""
+    reach = f"{run.first}" if run.first == run.last else f"{run.first}..{run.last}"
+    others = [f"{name}={value}" for name, value in run.others.items()]
+    return [" ".join([f"{axis}={reach}", *others]), labels[run.code]]
 
 
 def derivations(decision: Decision) -> list[tuple[str, str, Traced]]:

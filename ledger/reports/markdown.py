@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from ledger.candidates import Best, Fastest, Tiling
 from ledger.decision import Decision, Standing
 from ledger.decisions import QUESTIONS, decision, question
 from ledger.decisions.question import Question
 from ledger.errors import MissingFigure
 from ledger.estimate import CONSTANTS
+from ledger.flips import Flip
 from ledger.machine import FIELDS, Machine
 from ledger.machine import machine as find_machine
 from ledger.machine import machines as catalogue
@@ -22,24 +24,34 @@ from ledger.prose.finding import CODES
 from ledger.prose.impact import Change
 from ledger.prose.markup import decided, escape, number, word
 from ledger.reports.lines import (
+    FLIPS_HEAD,
     MACHINE_HEAD,
     NOTHING,
     TERMS_HEAD,
+    TILINGS_HEAD,
     Cell,
+    best_sentences,
     derivations,
     figures,
+    flip_row,
     flip_sentence,
     impact_summary,
     machine_row,
+    nearest_flips,
     opinion_sentence,
     rows,
+    run_row,
     span,
     terms,
+    tiling_row,
 )
 from ledger.reports.lines import second_opinion as find_opinion
 from ledger.sources import sources
 from ledger.traced import Traced
 from ledger.units import kibibytes, megabytes, round_to
+
+if TYPE_CHECKING:
+    from ledger.sweep import Sweep
 
 
 def lines(given: Decision) -> str:
@@ -50,19 +62,56 @@ def lines(given: Decision) -> str:
 
 
 def verdict(given: Decision) -> str:
-    """The verdict box: the winner, the reason, and what would flip it."""
+    """The verdict box: the winner, the reason, what would flip it nearest, and a fold with every flip."""
     kind = "neither" if given.choice is None else "verdict"
     machine = f" on {given.machine.name}" if given.machine else ""
-    flips = [escape(flip_sentence(flip, given)) for flip in given.flips()]
-    found = "; ".join(flips) or "no SM count and no budget"
+    found = nearest_flips(given)
+    box = [
+        f'!!! {kind} "{decided(given.winner)}{escape(machine)}"',
+        f"    {escape(given.reason)}.",
+        "",
+    ]
+    if not found:
+        return "\n".join([*box, "    Nothing would flip it: no limit and no parameter of the shape."])
+    rows = flips(given, found)
     return "\n".join(
         [
-            f'!!! {kind} "{decided(given.winner)}{escape(machine)}"',
-            f"    {escape(given.reason)}.",
+            *box,
+            f"    What would flip it, nearest first: {escape(flip_sentence(found[0]))}.",
             "",
-            f"    What would flip it: {found}.",
+            f'    ??? note "All {len(found)} flips"',
+            "",
+            *("        " + line for line in rows.split("\n")),
         ]
     )
+
+
+def flips(given: Decision, found: Sequence[Flip]) -> str:
+    """Flips as a table: parameter, today's value, the first with another verdict, how far, which verdict."""
+    return table(FLIPS_HEAD, [list(map(escape, flip_row(flip))) for flip in found])
+
+
+def best(found: Best, quickest: Fastest | None, tilings: Sequence[Tiling]) -> str:
+    """What the rule picks among many options, and the second opinion; where NEITHER, the usable tilings."""
+    parts = [f"- {escape(each)}" for each in best_sentences(found, quickest)]
+    return "\n".join(parts) + (f"\n\n{_tilings(tilings)}" if found.decision is None else "")
+
+
+def tilings(found: Sequence[Tiling]) -> str:
+    """Every usable tiling, fewest bytes first, as a table."""
+    if not found:
+        return "No tiling fits and fills."
+    return table(TILINGS_HEAD, [list(map(escape, tiling_row(each))) for each in found])
+
+
+_tilings = tilings
+
+
+def sweep(found: Sweep) -> str:
+    """The runs of equal verdicts along the first axis, as a table."""
+    axis = next(iter(found.axes))
+    body = [list(map(escape, run_row(run, axis, found.labels))) for run in found.changes()]
+    return table(["values", "verdict"], body)
 
 
 def second_opinion(given: Decision, mode: Literal["stream", "graph"] = "stream") -> str:

@@ -4,29 +4,46 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
 
+from ledger.candidates import Best, Fastest, Tiling
 from ledger.decision import Decision
 from ledger.decisions.question import Question
+from ledger.flips import Flip
 from ledger.machine import Machine
 from ledger.option import Option
 from ledger.prose.census import KINDS, total
 from ledger.prose.fix import Proposal
 from ledger.prose.impact import Change
 from ledger.reports.lines import (
+    FLIPS_HEAD,
     MACHINE_HEAD,
     TERMS_HEAD,
+    TILINGS_HEAD,
+    best_sentences,
     derivations,
+    flip_row,
     flip_sentence,
     impact_summary,
     machine_row,
+    nearest_flips,
     opinion_sentence,
     rows,
+    run_row,
     second_opinion,
     shape_text,
     span,
     terms,
+    tiling_row,
 )
 from ledger.units import kibibytes, megabytes
+
+if TYPE_CHECKING:
+    from ledger.sweep import Sweep
+
+MAP_ROWS, MAP_COLUMNS = 24, 64  # of a terminal
+MOST_RUNS = 200
 
 
 def report(bandwidth_gbs: float, decisions: Sequence[Decision]) -> str:
@@ -48,7 +65,7 @@ def show(decision: Decision) -> str:
         *([row.line, row.a.text, row.b.text] for row in rows(decision)),
     ]
     machine = f"machine {decision.machine.name}, " if decision.machine else ""
-    flips = [f"  {flip_sentence(flip, decision)}" for flip in decision.flips()]
+    found = [f"  {flip_sentence(flip)}" for flip in nearest_flips(decision)]
     return "\n".join(
         [
             decision.name,
@@ -59,8 +76,8 @@ def show(decision: Decision) -> str:
             _table(table),
             "",
             f"winner: {decision.winner} -- {decision.reason}",
-            "flips:",
-            *(flips or ["  no SM count and no budget changes the verdict"]),
+            "flips, nearest first:",
+            *(found or ["  no limit and no parameter of the shape changes the verdict"]),
             *_opinion(decision),
             "how:",
             *_formulas(decision),
@@ -76,6 +93,58 @@ def _opinion(decision: Decision) -> Iterable[str]:
     yield f"second opinion, estimated, {span()}: {opinion_sentence(found)}"
     rows = [[cell.text for cell in row] for row in terms(found)]
     yield from ("  " + line for line in _table([TERMS_HEAD, *rows]).split("\n"))
+
+
+def flips(given: Decision, found: Sequence[Flip]) -> str:
+    """Today's verdict, and every flip in a table."""
+    head = f"{given.name}: {given.winner}"
+    if not found:
+        return f"{head}\nno value of these changes the verdict"
+    return f"{head}\n{_table([FLIPS_HEAD, *map(flip_row, found)])}"
+
+
+def best(found: Best, quickest: Fastest | None, usable: Sequence[Tiling]) -> str:
+    """What the rule picks among many options, and the second opinion; where NEITHER, the usable tilings."""
+    sentences = best_sentences(found, quickest)
+    if found.decision is not None:
+        return "\n".join([*sentences, f"because: {found.decision.reason}"])
+    return "\n".join([*sentences, "", "re-tile, do not choose:" if usable else "", tilings(usable)])
+
+
+def tilings(found: Sequence[Tiling]) -> str:
+    """Every usable tiling, fewest bytes first, then the most on chip: its re-reads are in no line."""
+    if not found:
+        return "no tiling fits and fills"
+    return _table([TILINGS_HEAD, *map(tiling_row, found)])
+
+
+def sweep(found: Sweep) -> str:
+    """A sweep's counts, and its runs along one axis or a map of two, as many values as a terminal shows."""
+    counts = ", ".join(f"{count:,} {word}" for word, count in found.counts.items() if count)
+    meaning = f"A: {found.labels[0]}    B: {found.labels[1]}    .: NEITHER    -: not a shape"
+    if len(found.axes) == 2:
+        return "\n".join([counts, meaning, "", *_map(found)])
+    axis = next(iter(found.axes))
+    runs = [run_row(run, axis, found.labels) for run in islice(found.changes(), MOST_RUNS)]
+    return "\n".join([counts, meaning, "", _table([["values", "verdict"], *runs])])
+
+
+def _map(found: Sweep) -> Iterable[str]:
+    """One character a verdict: the first axis downwards, the second across."""
+    (down, ys), (across, xs) = found.axes.items()
+    rows, columns = _spread(len(ys), MAP_ROWS), _spread(len(xs), MAP_COLUMNS)
+    if len(rows) < len(ys) or len(columns) < len(xs):
+        yield f"shown: {len(rows)} of {len(ys)} {down}, {len(columns)} of {len(xs)} {across}"
+    width = max(len(str(ys[i])) for i in rows)
+    yield f"{'':{width}}  {across} = {xs[columns[0]]} to {xs[columns[-1]]}"
+    for i in rows:
+        yield f"{ys[i]:>{width}}  " + "".join("AB.-"[found.codes[i, j]] for j in columns)
+    yield f"{down} downwards"
+
+
+def _spread(count: int, most: int) -> list[int]:
+    """Places spread evenly over a count, the first and the last among them."""
+    return list(range(count)) if count <= most else [i * (count - 1) // (most - 1) for i in range(most)]
 
 
 def decisions(questions: Mapping[str, Question]) -> str:
