@@ -302,7 +302,7 @@ def _tests_fail(names: Iterable[str]) -> bool:
     quick = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", "--confcutdir=tests"]
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        code = pytest.main([*quick, *(f"tests/test_{name}.py" for name in names)])
+        code = pytest.main([*quick, *(f"tests/test_{name}.py" for name in names), "tests/decisions"])
     if code not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED}:
         raise RuntimeError(said.getvalue())
     return code != pytest.ExitCode.OK

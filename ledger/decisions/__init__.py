@@ -10,9 +10,11 @@ from ledger.decisions import (
     elementwise,
     gemm_epilogue,
     norm_projection,
+    norm_quant,
     norm_rope_quant,
     split_k,
     split_kv,
+    swiglu,
 )
 from ledger.decisions.question import Question
 from ledger.errors import UnknownName
@@ -23,7 +25,7 @@ from ledger.units import BYTES, KIB
 
 # The reference's six, in its order: what ``build`` gives. A decision of the book's own goes behind them.
 _REFERENCE = (elementwise, norm_rope_quant, gemm_epilogue, split_k, split_kv, norm_projection)
-_MODULES = (*_REFERENCE,)
+_MODULES = (*_REFERENCE, norm_quant, swiglu)
 
 QUESTIONS: Mapping[str, Question] = MappingProxyType({m.QUESTION.slug: m.QUESTION for m in _MODULES})
 

@@ -11,7 +11,15 @@ STAGES = 4  # of operands that a block keeps under way
 
 
 def gemm(
-    *, m: Count, n: Count, k: Count, tile: Count, grid: Count, element_bytes: Count, **further: Any
+    *,
+    m: Count,
+    n: Count,
+    k: Count,
+    tile: Count,
+    grid: Count,
+    element_bytes: Count,
+    columns: Count | None = None,
+    **further: Any,
 ) -> Launch:
     """A GEMM whose blocks each compute a tile of C, operands staged through shared memory.
 
@@ -25,10 +33,12 @@ def gemm(
         tile: rows and columns of a block's tile.
         grid: blocks.
         element_bytes: bytes of an element of A and B.
+        columns: columns of a block's tile where they are not as many as its rows.
         further: what else the launch moves: ``writes``, and ``reads`` beside the operands.
     """
     operands = (m * k + k * n) * element_bytes
-    stages = STAGES * SLICE * 2 * tile * element_bytes
+    sides = 2 * tile if columns is None else tile + columns
+    stages = STAGES * SLICE * sides * element_bytes
     reads = operands + further.pop("reads", 0)
     flops = 2 * m * n * k
     return Launch(grid=grid, reads=reads, on_chip=stages, in_flight=stages, flops=flops, **further)
